@@ -1,0 +1,1 @@
+"""The worker's side of ACP: child process, connection and typed methods."""

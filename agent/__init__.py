@@ -1,0 +1,1 @@
+"""The ACP child: a headless agent that edits memory through scoped tools."""

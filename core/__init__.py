@@ -1,0 +1,1 @@
+"""Words and rules that every package shares; imports nothing of ours."""

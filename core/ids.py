@@ -1,0 +1,50 @@
+"""Ids: how they are made, what shape they have."""
+
+import hashlib
+import re
+import uuid
+from typing import Literal, NewType, get_args
+
+TaskId = NewType("TaskId", str)
+WorkspaceId = NewType("WorkspaceId", str)
+LaneId = NewType("LaneId", str)
+ClientId = NewType("ClientId", str)
+ClaimId = NewType("ClaimId", str)
+
+Kind = Literal["remember", "forget", "dream"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_TASK_ID = re.compile(
+    rf"(?:{'|'.join(KINDS)})-[0-9a-f]{{8}}-[0-9a-f]{{4}}-4[0-9a-f]{{3}}-[89ab][0-9a-f]{{3}}-[0-9a-f]{{12}}"
+)
+_CLIENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+def new_task_id(kind: Kind) -> TaskId:
+    """Make a fresh task id: the kind, a hyphen, a version 4 UUID."""
+    return TaskId(f"{kind}-{uuid.uuid4()}")
+
+
+def is_task_id(text: str, kind: Kind) -> bool:
+    """Tell whether ``text`` has the shape of a task id of this kind."""
+    return text.startswith(f"{kind}-") and _TASK_ID.fullmatch(text) is not None
+
+
+def is_client_id(text: str) -> bool:
+    """Tell whether ``text`` is a well-formed client id (1 to 128 of ``[A-Za-z0-9._:-]``)."""
+    return _CLIENT_ID.fullmatch(text) is not None
+
+
+def workspace_id(canonical_path: str) -> WorkspaceId:
+    """Derive a workspace's id: the first 16 hex digits of the SHA-256 of its canonical path."""
+    return WorkspaceId(hashlib.sha256(canonical_path.encode("utf-8", "surrogateescape")).hexdigest()[:16])
+
+
+def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:
+    """Name the lane of a workspace as the memory store knows it: ``<deployment>/<workspace id>``."""
+    return LaneId(f"{deployment}/{workspace}")
+
+
+def new_uuid() -> str:
+    """Make a random UUID string."""
+    return str(uuid.uuid4())

@@ -1,0 +1,113 @@
+"""Every Redis key and channel name, built in one place.
+
+All keys of a lane share the hash tag of its partition, so that each script is legal on a
+Redis Cluster and the partition's ``due`` index changes in the same script as the lane.
+"""
+
+import binascii
+from dataclasses import dataclass
+
+from core.ids import TaskId, WorkspaceId
+
+SCHEMA = "memlane:1"
+PARTITIONS = 64  # fixed for ever: another value would look for lanes where they are not
+
+CONFIG = f"{SCHEMA}:config"
+WORKERS = f"{SCHEMA}:workers"
+
+
+def worker(worker_id: str) -> str:
+    """Hash of one live worker process."""
+    return f"{SCHEMA}:worker:{worker_id}"
+
+
+def partition_of(workspace: WorkspaceId) -> int:
+    """Number of the partition that holds this workspace's lane, 0 to 63."""
+    return binascii.crc_hqx(workspace.encode(), 0) % PARTITIONS
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionKeys:
+    """Keys that the lanes of one partition share."""
+
+    number: int
+
+    @property
+    def prefix(self) -> str:
+        """Common start of the partition's keys, hash tag included."""
+        return f"{SCHEMA}:{{p{self.number:03d}}}"
+
+    @property
+    def due(self) -> str:
+        """Sorted set: workspace id to the time (ms) at which its lane needs attention."""
+        return f"{self.prefix}:due"
+
+    @property
+    def wait(self) -> str:
+        """Sorted set: workspace id to the time (ms) at which its queued head was accepted."""
+        return f"{self.prefix}:wait"
+
+    @property
+    def stats(self) -> str:
+        """Hash of counters by kind, outcome and code."""
+        return f"{self.prefix}:stats"
+
+
+@dataclass(frozen=True, slots=True)
+class LaneKeys:
+    """Keys and channels of one workspace's lane."""
+
+    workspace: WorkspaceId
+
+    @property
+    def partition(self) -> PartitionKeys:
+        """Keys of the partition that the lane lies in."""
+        return PartitionKeys(partition_of(self.workspace))
+
+    @property
+    def base(self) -> str:
+        """Common start of the lane's keys."""
+        return f"{self.partition.prefix}:{self.workspace}"
+
+    @property
+    def lane(self) -> str:
+        """Hash of the lane's state."""
+        return f"{self.base}:lane"
+
+    @property
+    def pending(self) -> str:
+        """List of queued tasks, head left, elements ``<kind>:<task id>``."""
+        return f"{self.base}:pending"
+
+    @property
+    def index(self) -> str:
+        """Sorted set: task id to sequence number, all records."""
+        return f"{self.base}:index"
+
+    @property
+    def done(self) -> str:
+        """Sorted set: task id to the time (ms) at which it ended."""
+        return f"{self.base}:done"
+
+    @property
+    def events(self) -> str:
+        """Stream of the workspace's events, ids ``<n>-0``."""
+        return f"{self.base}:events"
+
+    @property
+    def channel(self) -> str:
+        """Pub/sub channel that says: the stream has grown."""
+        return f"{self.base}:events:bell"
+
+    @property
+    def availability(self) -> str:
+        """Hash: worker id to ``<yes|no>:<expiry ms>``."""
+        return f"{self.base}:availability"
+
+    def task(self, task: TaskId) -> str:
+        """Hash of one task record."""
+        return f"{self.base}:task:{task}"
+
+    def input(self, task: TaskId) -> str:
+        """JSON text of a task's request; expires some time after the task's end."""
+        return f"{self.base}:in:{task}"

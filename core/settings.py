@@ -1,0 +1,138 @@
+"""Settings of every process: the only place that reads the environment.
+
+Each field is an environment variable ``MEMLANE_<NAME>``; command line options override it.
+"""
+
+import os
+import shlex
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from core.errors import ConfigError
+
+DEFAULT_PORT = 4170
+
+
+class Settings(BaseSettings):
+    """What a memlane process is told from outside.
+
+    Attributes:
+        home: state of the service (token, embedded Redis, logs), mode 0700.
+        run_dir: host-local locks and sockets; ``<home>/run`` unless set.
+        workspaces: directories served, first one primary; separated by ``:`` in the environment.
+        memory_dir: memory base; wins over ``QWEN_CODE_MEMORY_BASE_DIR``, default ``~/.qwen``.
+        hosts: further names allowed in ``Host``, beside loopback and the bound address.
+        redis_url: state database; unset means the embedded server.
+        broker_url: dramatiq's database; db 1 of the same server unless set.
+        deployment: first part of lane ids, so that two services on one memory base keep apart.
+        agent_command: command of the agent child; unset means our own.
+        agent_idle_s: seconds after which a child without work is stopped.
+        threads: lanes that one worker runs at once.
+        lane_batch: tasks of one lane in a row while no other lane waits.
+        max_attempts: runs of a task whose worker died, the first included.
+        lease_ms, renew_ms, margin_ms: lease life, renewal period, and how long before its end a holder stops.
+        sweep_ms: period of the sweeper; it bounds how late a lost doorbell is noticed.
+        task_ttl_s: life of a record after its end.
+        input_keep_s: life of a task's input after its end.
+        drain_s: how long a stopping worker lets running tasks finish.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="MEMLANE_", extra="ignore", validate_default=True, frozen=True
+    )
+
+    home: Path = Path("~/.memlane")
+    run_dir: Path | None = None
+    workspaces: Annotated[tuple[str, ...], NoDecode] = ()
+    memory_dir: Path | None = None
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65_535)] = DEFAULT_PORT
+    hosts: Annotated[tuple[str, ...], NoDecode] = ()
+    token: SecretStr | None = None
+    redis_url: str | None = None
+    redis_bin: Path | None = None
+    broker_url: str | None = None
+    deployment: Annotated[str, Field(pattern=r"\A[A-Za-z0-9._-]{1,64}\Z")] = "default"
+    agent_command: Annotated[tuple[str, ...], NoDecode] = ()
+    agent_idle_s: Annotated[float, Field(gt=0)] = 600.0
+    threads: Annotated[int, Field(ge=1, le=256)] = 8
+    lane_batch: Annotated[int, Field(ge=1, le=1000)] = 8
+    max_attempts: Annotated[int, Field(ge=1, le=10)] = 2
+    lease_ms: Annotated[int, Field(ge=500)] = 8_000
+    renew_ms: Annotated[int, Field(ge=50)] = 2_000
+    margin_ms: Annotated[int, Field(ge=50)] = 1_500
+    sweep_ms: Annotated[int, Field(ge=50)] = 1_000
+    task_ttl_s: Annotated[int, Field(ge=1)] = 86_400
+    input_keep_s: Annotated[int, Field(ge=1)] = 3_600
+    drain_s: Annotated[float, Field(ge=0)] = 25.0
+    log_level: Annotated[str, Field(pattern=r"\A(debug|info|warning|error)\Z")] = "info"
+
+    @field_validator("workspaces", "hosts", mode="before")
+    @classmethod
+    def _split_list(cls, value: Any) -> Any:
+        return tuple(part for part in value.split(os.pathsep) if part) if isinstance(value, str) else value
+
+    @field_validator("agent_command", mode="before")
+    @classmethod
+    def _split_command(cls, value: Any) -> Any:
+        return tuple(shlex.split(value)) if isinstance(value, str) else value
+
+    @field_validator("home", "run_dir", "memory_dir", "redis_bin")
+    @classmethod
+    def _expand(cls, value: Path | None) -> Path | None:
+        return value.expanduser().absolute() if value is not None else None
+
+    @model_validator(mode="after")
+    def _check_lease(self) -> "Settings":
+        if self.renew_ms * 2 + self.margin_ms > self.lease_ms:
+            raise ValueError("lease_ms must leave room for two renewals and the margin")
+        return self
+
+    @property
+    def memory_base(self) -> Path:
+        """The folder that memory roots and the store live below."""
+        named = self.memory_dir or os.environ.get("QWEN_CODE_MEMORY_BASE_DIR") or "~/.qwen"
+        return Path(named).expanduser().absolute()
+
+    @property
+    def memory_local(self) -> bool:
+        """Whether project memory lives inside each workspace."""
+        return os.environ.get("QWEN_CODE_MEMORY_LOCAL") == "1"
+
+
+class ModelSettings(BaseSettings):
+    """Which language model the agent child talks to; no URL and no key means the offline model.
+
+    Attributes:
+        model_timeout_s: limit of one model request, connect to last byte, seconds.
+    """
+
+    model_config = SettingsConfigDict(extra="ignore", frozen=True, protected_namespaces=())
+
+    openai_base_url: str | None = None
+    openai_api_key: SecretStr | None = None
+    openai_model: str | None = None
+    model_timeout_s: Annotated[float, Field(gt=0, alias="MEMLANE_MODEL_TIMEOUT_S")] = 120.0
+
+    @property
+    def offline(self) -> bool:
+        """Whether no model is configured."""
+        return not (self.openai_model and (self.openai_api_key or self.openai_base_url))
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read settings from the environment; ``overrides`` that are not None win.
+
+    Raises:
+        ConfigError: a value is out of range; the message names the variable, never the value of a secret.
+    """
+    given = {name: value for name, value in overrides.items() if value not in (None, ())}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = "_".join(["MEMLANE", *map(str, first["loc"])]).upper()
+        raise ConfigError(f"{name}: {first['msg']}") from None

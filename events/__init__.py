@@ -1,0 +1,1 @@
+"""The workspace event log on Redis Streams and pub/sub."""

@@ -1,0 +1,1 @@
+"""Serial lanes per workspace on Redis, run by dramatiq workers."""

@@ -1,0 +1,1 @@
+"""The public face of memlane: Python SDK and command line."""

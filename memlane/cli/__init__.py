@@ -1,0 +1,1 @@
+"""The memlane command line; each process is composed in one place here."""

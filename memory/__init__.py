@@ -1,0 +1,1 @@
+"""Markdown memory on disk: documents, index, and a store with transactions."""

@@ -1,0 +1,1 @@
+"""The HTTP face: Flask application, routes and event relays."""
