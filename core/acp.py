@@ -79,6 +79,14 @@ class TaskMeta(Wire):
     client_id: str | None = None
 
 
+class Usage(Wire):
+    """What a task cost so far."""
+
+    input_tokens: Annotated[int, Field(ge=0)] = 0
+    output_tokens: Annotated[int, Field(ge=0)] = 0
+    model_calls: Annotated[int, Field(ge=0)] = 0
+
+
 class RememberParams(Wire):
     """Params of the remember method."""
 
@@ -101,6 +109,7 @@ class RememberResult(Wire):
     files_touched: list[str]
     touched_scopes: list[Scope]
     revision: str | None = None
+    usage: Usage | None = None
     recovered: bool = False
 
 
@@ -122,11 +131,3 @@ class ResolveResult(Wire):
     """Answer of the resolve method; ``result`` is the task's recorded result, None if it never committed."""
 
     result: dict[str, Any] | None
-
-
-class Usage(Wire):
-    """What a task cost so far."""
-
-    input_tokens: Annotated[int, Field(ge=0)] = 0
-    output_tokens: Annotated[int, Field(ge=0)] = 0
-    model_calls: Annotated[int, Field(ge=0)] = 0

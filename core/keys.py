@@ -21,6 +21,11 @@ def worker(worker_id: str) -> str:
     return f"{SCHEMA}:worker:{worker_id}"
 
 
+def private_channel(name: str) -> str:
+    """Pub/sub channel by which a process talks to its own subscriber."""
+    return f"{SCHEMA}:private:{name}"
+
+
 def partition_of(workspace: WorkspaceId) -> int:
     """Number of the partition that holds this workspace's lane, 0 to 63."""
     return binascii.crc_hqx(workspace.encode(), 0) % PARTITIONS

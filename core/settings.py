@@ -5,8 +5,10 @@ Each field is an environment variable ``MEMLANE_<NAME>``; command line options o
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -92,6 +94,26 @@ class Settings(BaseSettings):
         return self
 
     @property
+    def state(self) -> str:
+        """URL of the state database.
+
+        Raises:
+            ConfigError: none is configured.
+        """
+        if self.redis_url is None:
+            raise ConfigError("no Redis is configured; set MEMLANE_REDIS_URL or use `memlane up`")
+        return self.redis_url
+
+    @property
+    def broker(self) -> str:
+        """URL of dramatiq's database: db 1 of the same server unless one is configured.
+
+        Raises:
+            ConfigError: no Redis is configured.
+        """
+        return self.broker_url or _with_database(self.state, 1)
+
+    @property
     def memory_base(self) -> Path:
         """The folder that memory roots and the store live below."""
         named = self.memory_dir or os.environ.get("QWEN_CODE_MEMORY_BASE_DIR") or "~/.qwen"
@@ -123,6 +145,14 @@ class ModelSettings(BaseSettings):
         return not (self.openai_model and (self.openai_api_key or self.openai_base_url))
 
 
+def _with_database(url: str, number: int) -> str:
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        query = [(name, value) for name, value in parse_qsl(parts.query) if name != "db"]
+        return f"unix://{parts.path}?{urlencode([*query, ('db', str(number))])}"
+    return urlunsplit(parts._replace(path=f"/{number}"))
+
+
 def load_settings(**overrides: Any) -> Settings:
     """Read settings from the environment; ``overrides`` that are not None win.
 
@@ -136,3 +166,24 @@ def load_settings(**overrides: Any) -> Settings:
         first = error.errors(include_input=False, include_url=False)[0]
         name = "_".join(["MEMLANE", *map(str, first["loc"])]).upper()
         raise ConfigError(f"{name}: {first['msg']}") from None
+
+
+class ClientSettings(BaseSettings):
+    """Where the SDK and the command line find the service.
+
+    Attributes:
+        url: base URL of the service.
+        token: bearer token; wins over the file ``token`` in ``home``.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="MEMLANE_", extra="ignore", frozen=True)
+
+    url: str = f"http://127.0.0.1:{DEFAULT_PORT}"
+    token: SecretStr | None = None
+    home: Path = Path("~/.memlane")
+
+
+def changed_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
+    """Copy this process's environment for a child, with ``changes`` applied; None leaves a variable out."""
+    merged: dict[str, str | None] = {**os.environ, **changes}
+    return {name: value for name, value in merged.items() if value is not None}

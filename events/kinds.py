@@ -1,0 +1,13 @@
+"""Names of everything that can happen. Clients that don't know one ignore it."""
+
+MEMORY_CHANGED = "memory_changed"
+
+TASK_QUEUED = "task_queued"
+TASK_RUNNING = "task_running"
+TASK_COMPLETED = "task_completed"
+TASK_FAILED = "task_failed"
+
+REPLAY_COMPLETE = "replay_complete"
+STATE_RESYNC_REQUIRED = "state_resync_required"
+SLOW_CLIENT_WARNING = "slow_client_warning"
+CLIENT_EVICTED = "client_evicted"

@@ -1,0 +1,135 @@
+"""One reader's way through a workspace's log: replay first, then live."""
+
+from collections import deque
+from types import TracebackType
+from typing import Self
+
+from core.ids import WorkspaceId
+from events import kinds
+from events.envelope import Envelope, control
+from events.errors import SubscriptionEvicted
+from events.feed import Feed
+from events.log import EventLog, LogState
+
+MAX_LAG = 256  # events a reader may be behind before it is sent away
+WARN_LAG = MAX_LAG * 3 // 4
+
+
+class Subscription:
+    """A cursor in a workspace's log. Not for use by two threads at once.
+
+    Attributes:
+        epoch: uuid of the log that the ids belong to.
+    """
+
+    def __init__(self, log: EventLog, feed: Feed, workspace: WorkspaceId, *, state: LogState) -> None:
+        self._log = log
+        self._feed = feed
+        self._workspace = workspace
+        self._cursor = state.last_id
+        self._replay_to: int | None = None
+        self._replayed = 0
+        self._ready: deque[Envelope] = deque()
+        self._warned = False
+        self._evicted = False
+        self._closed = False
+        self.epoch = state.epoch
+
+    def replay(self, after: int, *, epoch: str | None, state: LogState) -> None:
+        """Go back to ``after``; what the log no longer has is announced before what it has."""
+        self._cursor, self._replay_to = after, state.last_id
+        mismatch = epoch is not None and epoch != state.epoch
+        if mismatch or after > state.last_id:
+            self._resync("epoch_reset", state, detail="epoch_mismatch" if mismatch else None)
+        elif after < state.first_id - 1:
+            self._resync("ring_evicted", state)
+
+    def next(self, timeout_s: float) -> Envelope | None:
+        """Give the next event, waiting for one at most ``timeout_s`` seconds; None when there was none.
+
+        Raises:
+            SubscriptionEvicted: the reader fell too far behind; ``client_evicted`` was its last event.
+            StorageUnavailable: the log could not be read; the cursor has not moved, call again.
+        """
+        if self._ready:
+            return self._ready.popleft()
+        if self._evicted:
+            raise SubscriptionEvicted("the reader was too slow")
+        if self._replay_to is not None:
+            return self._next_replayed()
+        return self._next_live(timeout_s)
+
+    def close(self) -> None:
+        """Give the place up; may be repeated."""
+        if not self._closed:
+            self._closed = True
+            self._feed.leave()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _next_replayed(self) -> Envelope | None:
+        target = self._replay_to or 0
+        page = self._log.read(self._workspace, after=self._cursor) if self._cursor < target else []
+        page = [envelope for envelope in page if (envelope.id or 0) <= target]
+        if page:
+            self._cursor = page[-1].id or self._cursor
+            self._replayed += len(page)
+            self._ready.extend(page)
+        else:
+            self._finish_replay()
+        return self._ready.popleft()
+
+    def _finish_replay(self) -> None:
+        data = {"lastReplayedEventId": self._cursor, "lastEventId": self._replay_to} if self._replayed else {}
+        self._ready.append(control(kinds.REPLAY_COMPLETE, {**data, "replayedCount": self._replayed}))
+        self._replay_to = None
+
+    def _next_live(self, timeout_s: float) -> Envelope | None:
+        self._feed.wait(after=self._cursor, epoch=self.epoch, timeout_s=timeout_s)
+        if self._feed.epoch != self.epoch:
+            self._start_over()
+            return self._ready.popleft()
+        lag = self._feed.last_id - self._cursor
+        if lag >= MAX_LAG:
+            self._evicted = True
+            return control(kinds.CLIENT_EVICTED, {"reason": "queue_overflow", "lag": lag})
+        if lag >= WARN_LAG and not self._warned:
+            self._warned = True
+            return control(kinds.SLOW_CLIENT_WARNING, {"queueSize": lag, "maxQueued": MAX_LAG})
+        self._warned = self._warned and lag > MAX_LAG // 4
+        return self._take(lag)
+
+    def _take(self, lag: int) -> Envelope | None:
+        if lag <= 0:
+            return None
+        envelope = self._feed.find_after(self._cursor)
+        if envelope is None:
+            page = self._log.read(self._workspace, after=self._cursor)
+            if not page:
+                return None
+            self._ready.extend(page[1:])
+            envelope = page[0]
+        last = self._ready[-1] if self._ready else envelope
+        self._cursor = last.id or self._cursor
+        return envelope
+
+    def _start_over(self) -> None:
+        state = self._log.state(self._workspace)
+        self.epoch, self._replay_to, self._replayed = state.epoch, state.last_id, 0
+        self._resync("epoch_reset", state)
+
+    def _resync(self, reason: str, state: LogState, *, detail: str | None = None) -> None:
+        data = {
+            "reason": reason,
+            **({"detail": detail} if detail else {}),
+            "lastDeliveredId": self._cursor,
+            "earliestAvailableId": state.first_id,
+        }
+        self._ready.append(control(kinds.STATE_RESYNC_REQUIRED, data))
+        self._cursor = state.first_id - 1

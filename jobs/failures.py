@@ -1,0 +1,43 @@
+"""Why tasks fail: one stable code and one fixed public message each. Details go to the log only."""
+
+from types import MappingProxyType
+
+from core.ids import Kind
+from jobs.tasks import End
+
+_MESSAGES = MappingProxyType(
+    {
+        "managed_memory_unavailable": "Managed memory is unavailable for this daemon workspace.",
+        "remember_no_update": "Remember agent did not update any memory.",
+        "remember_path_escape": "Remember agent touched a path outside managed memory.",
+        "remember_scope_mismatch": "Remember agent wrote outside the requested memory scope.",
+        "agent_unavailable": "The memory agent could not be started.",
+        "model_unavailable": "The language model did not answer.",
+        "model_rejected": "The language model rejected the request.",
+        "budget_exceeded": "The task's budget is used up.",
+        "worker_lost": "The worker died while it ran the task; nothing was written.",
+        "secret_detected": "The content holds what looks like a secret.",
+        "memory_invalid": "The agent's changes to memory were not valid.",
+        "memory_conflict": "Memory was changed by others while the task ran.",
+    }
+)
+
+
+def timed_out(kind: Kind) -> End:
+    """The task took longer than it may."""
+    return End("failed", code=f"{kind}_timeout", message=f"Workspace memory {kind} timed out.")
+
+
+def failed(kind: Kind, code: str | None = None) -> End:
+    """The task failed for a reason with a code of its own, else for one of its kind's own.
+
+    Args:
+        code: a public code or an error kind as an agent child gave it; unknown ones, such as internal
+            codes that a foreign child leaks, become ``<kind>_failed``.
+    """
+    if code == f"{kind}_timeout":
+        return timed_out(kind)
+    message = _MESSAGES.get(code or "")
+    if message is None:
+        return End("failed", code=f"{kind}_failed", message=f"Workspace memory {kind} failed.")
+    return End("failed", code=code, message=message)

@@ -1,0 +1,88 @@
+#!lua flags=allow-oom
+-- Take the lane's lease if it is free, and with it the head task, or the task that a dead holder left.
+-- KEYS: lane, pending, due, wait, events
+-- ARGV: base, workspace, channel, epoch, claim id, lease ms, max attempts, doorbell ms, store id
+-- Returns: {'run' | 'resolve', fence, input JSON, flat record} (resolve: the task has used up its attempts; find out how
+--          it ended, don't run it)
+--          {'busy', ms until the lease ends}; {'idle'} nothing to do; {'foreign'} another memory store is registered
+-- Repeat-safe: the same claim id gets the same grant again.
+local keys = { lane = KEYS[1], pending = KEYS[2], wait = KEYS[4] }
+local due = KEYS[3]
+local base, workspace, claim = ARGV[1], ARGV[2], ARGV[5]
+local log = { lane = KEYS[1], stream = KEYS[5], channel = ARGV[3], epoch = ARGV[4] }
+local lease_ms, max_attempts, doorbell_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+local DUE_SLACK_MS = 200
+local now = now_ms()
+
+local function grant(mode, task, fence)
+  local input = redis.call('GET', base .. ':in:' .. task) or '{}'
+  return { mode, fence, input, redis.call('HGETALL', base .. ':task:' .. task) }
+end
+
+local function lease(task, kind, fence_before)
+  -- greater than any fence before, through expiry, restore and failover, while the server's clock stays ahead
+  local fence = string.format('%.0f', math.max(fence_before + 1, now))
+  local expires = now + lease_ms
+  redis.call('HSET', keys.lane, 'running', task, 'runningKind', kind, 'claim', claim, 'fence', fence,
+    'expiresAtMs', string.format('%.0f', expires), 'leasedAtMs', string.format('%.0f', now), 'doorbellAtMs', 0,
+    'doorbells', 0)
+  redis.call('ZADD', due, expires + DUE_SLACK_MS, workspace)
+  return fence
+end
+
+local function start(task, kind)
+  local task_key = base .. ':task:' .. task
+  local attempt = redis.call('HINCRBY', task_key, 'attempt', 1)
+  local stamp = touch(task_key, now)
+  redis.call('HSET', task_key, 'status', 'running')
+  redis.call('HSETNX', task_key, 'startedAt', stamp)
+  local client = redis.call('HGET', task_key, 'clientId') or ''
+  task_event(log, 'task_running', task, kind, string.format(',"status":"running","attempt":%d', attempt), client, now)
+end
+
+-- after a restart of Redis the holders get one lease's time to renew before anybody takes over
+local function just_restarted()
+  local ok, info = pcall(redis.call, 'INFO', 'server')
+  local uptime = ok and type(info) == 'string' and tonumber(string.match(info, 'uptime_in_seconds:(%d+)'))
+  return uptime and uptime * 1000 < lease_ms
+end
+
+local lane = redis.call('HMGET', keys.lane, 'running', 'runningKind', 'claim', 'fence', 'expiresAtMs', 'storeId')
+local running, kind, fence_before = lane[1], lane[2], tonumber(lane[4] or '0')
+local expires_before = tonumber(lane[5] or '0')
+
+if lane[6] and lane[6] ~= ARGV[9] then
+  redis.call('ZADD', due, now + doorbell_ms, workspace)
+  return { 'foreign' }
+end
+
+if running and running ~= '' then
+  if lane[3] == claim then
+    return grant(redis.call('HGET', keys.lane, 'mode'), running, lane[4])
+  end
+  if expires_before > now or just_restarted() then
+    redis.call('ZADD', due, math.max(expires_before, now) + DUE_SLACK_MS, workspace)
+    return { 'busy', string.format('%.0f', math.max(expires_before - now, 0)) }
+  end
+  local attempts = tonumber(redis.call('HGET', base .. ':task:' .. running, 'attempt') or '0')
+  local mode = attempts < max_attempts and 'run' or 'resolve'
+  local fence = lease(running, kind, fence_before)
+  redis.call('HSET', keys.lane, 'mode', mode, 'storeId', ARGV[9])
+  if mode == 'run' then
+    start(running, kind)
+  end
+  return grant(mode, running, fence)
+end
+
+local head = redis.call('LPOP', keys.pending)
+if not head then
+  redis.call('HSET', keys.lane, 'doorbellAtMs', 0, 'doorbells', 0)
+  redis.call('ZREM', due, workspace)
+  return { 'idle' }
+end
+local head_kind, _, task = element_parts(head)
+local fence = lease(task, head_kind, fence_before)
+redis.call('HSET', keys.lane, 'mode', 'run', 'storeId', ARGV[9])
+note_wait(keys, workspace)
+start(task, head_kind)
+return grant('run', task, fence)

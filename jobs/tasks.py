@@ -1,0 +1,141 @@
+"""The task record: what it holds, how it reads from Redis, which ends it can have."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, NewType, cast
+
+from core.ids import Kind, TaskId, WorkspaceId
+
+Status = Literal["queued", "running", "completed", "failed", "cancelled"]
+EndStatus = Literal["completed", "failed", "queued"]  # queued: handed back to the head of the lane
+Fence = NewType("Fence", int)
+
+TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
+
+MAX_RESULT_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What a client asks for, already validated.
+
+    Attributes:
+        input: JSON object that the worker gets.
+        client_id: who asked; the task is visible with the same id only.
+    """
+
+    kind: Kind
+    input: Mapping[str, Any]
+    context_mode: str | None = None
+    scope: str | None = None
+    client_id: str | None = None
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A task as its record says. Times are epoch milliseconds.
+
+    Attributes:
+        attempt: runs so far, 0 before the first.
+        position: place in the lane from 1 while queued, else None.
+        result: parsed result once completed.
+    """
+
+    id: TaskId
+    workspace: WorkspaceId
+    kind: Kind
+    status: Status
+    created_ms: int
+    updated_ms: int
+    started_ms: int | None = None
+    finished_ms: int | None = None
+    context_mode: str | None = None
+    scope: str | None = None
+    client_id: str | None = None
+    attempt: int = 0
+    position: int | None = None
+    result: dict[str, Any] | None = None
+    error_code: str | None = None
+    error_message: str | None = None
+    revision: str | None = None
+    usage: dict[str, Any] | None = None
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether the task has ended for good."""
+        return self.status in TERMINAL
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a run ended.
+
+    Attributes:
+        status: ``queued`` hands the task back to the head of its lane.
+        memory_changed: data of the event, when managed memory was really changed.
+    """
+
+    status: EndStatus
+    code: str | None = None
+    message: str | None = None
+    result: Mapping[str, Any] | None = None
+    revision: str | None = None
+    usage: Mapping[str, Any] | None = None
+    memory_changed: Mapping[str, Any] | None = None
+
+
+def from_record(record: Mapping[str, str], *, position: int | None = None) -> Task:
+    """Read a task hash; field names are the API's."""
+    return Task(
+        id=TaskId(record["taskId"]),
+        workspace=WorkspaceId(record["workspaceId"]),
+        kind=cast("Kind", record["kind"]),
+        status=cast("Status", record["status"]),
+        created_ms=_ms(record["createdAt"]),
+        updated_ms=_ms(record["updatedAt"]),
+        started_ms=_optional_ms(record.get("startedAt")),
+        finished_ms=_optional_ms(record.get("finishedAt")),
+        context_mode=record.get("contextMode"),
+        scope=record.get("scope"),
+        client_id=record.get("clientId"),
+        attempt=int(record["attempt"]),
+        position=position,
+        result=_optional_json(record.get("result")),
+        error_code=record.get("errorCode"),
+        error_message=record.get("errorMessage"),
+        revision=record.get("revision"),
+        usage=_optional_json(record.get("usage")),
+    )
+
+
+def compact_json(value: Mapping[str, Any] | None) -> str:
+    """Render for a script argument; None becomes the empty string."""
+    return "" if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def fit_result(result: Mapping[str, Any], *, max_bytes: int = MAX_RESULT_BYTES) -> dict[str, Any]:
+    """Halve the result's lists until it fits into a record, and say so with ``truncated: true``."""
+    fitted = dict(result)
+    while len(compact_json(fitted).encode()) > max_bytes:
+        longest = max(fitted, key=lambda name: len(json.dumps(fitted[name])))
+        if not isinstance(fitted[longest], list | str) or not fitted[longest]:
+            break
+        fitted[longest] = fitted[longest][: len(fitted[longest]) // 2]
+        fitted["truncated"] = True
+    return fitted
+
+
+def _ms(stamp: str) -> int:
+    # Z and exactly three decimals, as the scripts write it
+    return round(datetime.fromisoformat(stamp).timestamp() * 1000)
+
+
+def _optional_ms(stamp: str | None) -> int | None:
+    return None if stamp is None else _ms(stamp)
+
+
+def _optional_json(text: str | None) -> dict[str, Any] | None:
+    return None if text is None else cast("dict[str, Any]", json.loads(text))

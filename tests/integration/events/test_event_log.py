@@ -1,0 +1,265 @@
+"""The event log and its shared subscription, on a real server."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from core.ids import new_uuid
+from events import kinds
+from events.connect import connect
+from events.envelope import Envelope
+from events.errors import StorageUnavailable, SubscriptionEvicted
+from events.feed import RING_SIZE
+from events.hub import EventHub, open_hub
+from events.log import append_fragment
+from events.subscription import MAX_LAG, WARN_LAG, Subscription
+from memlane.embedded import EmbeddedRedis
+from tests.support.lane import LaneUnderTest, fresh_workspace_id
+from tests.support.redis_server import kill_redis
+
+WAIT_S = 10.0
+
+
+class Writer:
+    """Appends events the way the lane scripts do."""
+
+    def __init__(self, url: str) -> None:
+        self.lane = LaneUnderTest(connect(url), None)  # type: ignore[arg-type]
+        keys = self.lane.keys
+        body = (
+            "local log = {lane = KEYS[1], stream = KEYS[2], channel = ARGV[1], epoch = ARGV[2]}\n"
+            "for _ = 1, tonumber(ARGV[3]) do\n"
+            "  append_event(log, 'memory_changed', '{\"n\":[]}', ARGV[4], 1000)\n"
+            "end"
+        )
+        self._script = self.lane.redis.register_script(append_fragment() + body)
+        self._keys = [keys.lane, keys.events]
+        self._channel = keys.channel
+
+    def append(self, count: int = 1, *, client: str = "") -> None:
+        self._script(keys=self._keys, args=[self._channel, new_uuid(), count, client])
+
+
+@pytest.fixture
+def writer(redis_url: str) -> Writer:
+    return Writer(redis_url)
+
+
+@pytest.fixture
+def hub(redis_url: str, writer: Writer) -> Iterator[EventHub]:
+    hub = open_hub(redis_url, [writer.lane.workspace])
+    yield hub
+    hub.close()
+
+
+def read(subscription: Subscription, count: int) -> list[Envelope]:
+    found: list[Envelope] = []
+    while len(found) < count:
+        envelope = subscription.next(WAIT_S)
+        assert envelope is not None, f"only {len(found)} events came"
+        found.append(envelope)
+    return found
+
+
+def test_live_events_arrive_in_order_with_dense_ids(hub: EventHub, writer: Writer):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append(3, client="client_a")
+
+        events = read(subscription, 3)
+
+    assert [event.id for event in events] == [1, 2, 3]
+    assert events[0].to_json() == (
+        '{"id":1,"v":1,"type":"memory_changed","data":{"n":[]},"originatorClientId":"client_a",'
+        '"_meta":{"serverTimestamp":1000}}'
+    )
+
+
+def test_without_a_cursor_nothing_old_is_sent(hub: EventHub, writer: Writer):
+    writer.append(2)
+
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append()
+
+        assert read(subscription, 1)[0].id == 3
+
+
+def test_a_cursor_replays_what_came_after_it_and_says_when_it_is_done(hub: EventHub, writer: Writer):
+    writer.append(5)
+
+    with hub.open(writer.lane.workspace, after=2, epoch=None) as subscription:
+        events = read(subscription, 4)
+        writer.append()
+        live = read(subscription, 1)
+
+    assert [event.id for event in events] == [3, 4, 5, None]
+    assert events[3].type == kinds.REPLAY_COMPLETE
+    assert events[3].data_json == '{"lastReplayedEventId":5,"lastEventId":5,"replayedCount":3}'
+    assert live[0].id == 6
+
+
+def test_the_newest_cursor_replays_nothing(hub: EventHub, writer: Writer):
+    writer.append(2)
+
+    with hub.open(writer.lane.workspace, after=2, epoch=None) as subscription:
+        assert read(subscription, 1)[0].data_json == '{"replayedCount":0}'
+
+
+def test_a_cursor_from_the_future_starts_over(hub: EventHub, writer: Writer):
+    writer.append(1)
+
+    with hub.open(writer.lane.workspace, after=999, epoch=None) as subscription:
+        resync, event, complete = read(subscription, 3)
+
+    assert resync.data_json == '{"reason":"epoch_reset","lastDeliveredId":999,"earliestAvailableId":1}'
+    assert (event.id, complete.type) == (1, kinds.REPLAY_COMPLETE)
+
+
+def test_a_cursor_of_another_epoch_starts_over(hub: EventHub, writer: Writer):
+    writer.append(1)
+
+    with hub.open(writer.lane.workspace, after=1, epoch="another") as subscription:
+        resync = read(subscription, 1)[0]
+
+    assert resync.type == kinds.STATE_RESYNC_REQUIRED
+    assert '"detail":"epoch_mismatch"' in resync.data_json
+
+
+def test_a_cursor_older_than_the_log_is_told_what_is_missing(hub: EventHub, writer: Writer):
+    writer.append(1300)
+    oldest = int(writer.lane.redis.xrange(writer.lane.keys.events, count=1)[0][0].partition("-")[0])
+
+    with hub.open(writer.lane.workspace, after=1, epoch=None) as subscription:
+        resync, first = read(subscription, 2)
+
+    assert oldest > 2
+    assert resync.data_json == (
+        f'{{"reason":"ring_evicted","lastDeliveredId":1,"earliestAvailableId":{oldest}}}'
+    )
+    assert first.id == oldest
+
+
+def test_a_slow_reader_is_warned_then_sent_away_and_can_resume(hub: EventHub, writer: Writer):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append(WARN_LAG + 1)
+        wait_until_seen(hub, writer, WARN_LAG + 1)
+        warning, first = read(subscription, 2)
+        writer.append(MAX_LAG)
+        wait_until_seen(hub, writer, WARN_LAG + 1 + MAX_LAG)
+        evicted = read(subscription, 1)[0]
+        with pytest.raises(SubscriptionEvicted):
+            subscription.next(WAIT_S)
+
+    assert (warning.type, first.id, evicted.type) == (kinds.SLOW_CLIENT_WARNING, 1, kinds.CLIENT_EVICTED)
+    with hub.open(writer.lane.workspace, after=1, epoch=None) as resumed:
+        assert [event.id for event in read(resumed, 3)] == [2, 3, 4]
+
+
+def test_a_slow_reader_costs_another_one_nothing(hub: EventHub, writer: Writer):
+    with (
+        hub.open(writer.lane.workspace, after=None, epoch=None),
+        hub.open(writer.lane.workspace, after=None, epoch=None) as quick,
+    ):
+        for number in range(1, 400):
+            writer.append()
+            assert read(quick, 1)[0].id == number
+
+
+def test_a_reader_behind_the_shared_ring_reads_from_the_log(hub: EventHub, writer: Writer):
+    writer.append(5)
+    with (
+        hub.open(writer.lane.workspace, after=0, epoch=None) as replaying,
+        hub.open(writer.lane.workspace, after=None, epoch=None),
+    ):
+        writer.append(RING_SIZE + 50)
+        wait_until_seen(hub, writer, 5 + RING_SIZE + 50)
+
+        events = read(replaying, 6)
+        evicted = read(replaying, 1)[0]
+
+    assert [event.id for event in events] == [1, 2, 3, 4, 5, None]
+    assert evicted.type == kinds.CLIENT_EVICTED
+
+
+def test_nothing_within_the_time_gives_nothing(hub: EventHub, writer: Writer):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        assert subscription.next(0.01) is None
+
+
+def test_the_epoch_stays_while_the_log_lives(hub: EventHub, writer: Writer):
+    first = hub.open(writer.lane.workspace, after=None, epoch=None)
+    writer.append()
+    second = hub.open(writer.lane.workspace, after=None, epoch=None)
+
+    assert first.epoch == second.epoch
+    first.close()
+    first.close()  # may be repeated
+    second.close()
+
+
+def test_two_workspaces_do_not_see_each_other(redis_url: str):
+    mine, other = Writer(redis_url), Writer(redis_url)
+    hub = open_hub(redis_url, [mine.lane.workspace, other.lane.workspace])
+    with hub.open(mine.lane.workspace, after=0, epoch=None) as subscription:
+        other.append(3)
+
+        assert read(subscription, 1)[0].type == kinds.REPLAY_COMPLETE
+        assert subscription.next(0.05) is None
+    hub.close()
+
+
+def test_readers_catch_up_after_redis_was_killed(own_redis: EmbeddedRedis):
+    writer = Writer(own_redis.state_url)
+    hub = open_hub(own_redis.state_url, [writer.lane.workspace])
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append()
+        read(subscription, 1)
+
+        kill_redis(own_redis)
+        with pytest.raises(StorageUnavailable):
+            hub.open(writer.lane.workspace, after=0, epoch=None)
+        own_redis.start()
+        writer.append(2)
+
+        assert [event.id for event in read(subscription, 2)] == [2, 3]
+    hub.close()
+
+
+def test_a_log_that_starts_anew_tells_its_readers(own_redis: EmbeddedRedis):
+    writer = Writer(own_redis.state_url)
+    hub = open_hub(own_redis.state_url, [writer.lane.workspace])
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append(2)
+        read(subscription, 2)
+
+        writer.lane.redis.flushall()
+        writer.append()
+        kill_redis(own_redis)  # makes the hub subscribe again and look
+        own_redis.start()
+        resync, event = read(subscription, 2)
+
+        assert '"reason":"epoch_reset"' in resync.data_json
+        assert event.id == 1
+    hub.close()
+
+
+def test_closing_the_hub_wakes_its_readers(redis_url: str):
+    workspace = fresh_workspace_id()
+    hub = open_hub(redis_url, [workspace])
+    subscription = hub.open(workspace, after=None, epoch=None)
+    answers: list[Envelope | None] = []
+    reader = threading.Thread(target=lambda: answers.append(subscription.next(WAIT_S * 6)))
+    reader.start()
+
+    hub.close()
+
+    reader.join(WAIT_S)
+    assert answers == [None]
+
+
+def wait_until_seen(hub: EventHub, writer: Writer, last_id: int) -> None:
+    """Wait, by a reader of its own, until the hub has the event."""
+    with hub.open(writer.lane.workspace, after=last_id - 1, epoch=None) as subscription:
+        read(subscription, 1)
+    feed = hub._feeds[writer.lane.workspace]
+    feed.wait(after=last_id - 1, epoch=feed.epoch, timeout_s=WAIT_S)
