@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     redis_url: str | None = None
     redis_bin: Path | None = None
     broker_url: str | None = None
-    deployment: Annotated[str, Field(pattern=r"\A[A-Za-z0-9._-]{1,64}\Z")] = "default"
+    deployment: Annotated[str, Field(pattern=r"\A[A-Za-z0-9._-]{1,64}\z")] = "default"
     agent_command: Annotated[tuple[str, ...], NoDecode] = ()
     agent_idle_s: Annotated[float, Field(gt=0)] = 600.0
     threads: Annotated[int, Field(ge=1, le=256)] = 8
@@ -70,7 +70,7 @@ class Settings(BaseSettings):
     task_ttl_s: Annotated[int, Field(ge=1)] = 86_400
     input_keep_s: Annotated[int, Field(ge=1)] = 3_600
     drain_s: Annotated[float, Field(ge=0)] = 25.0
-    log_level: Annotated[str, Field(pattern=r"\A(debug|info|warning|error)\Z")] = "info"
+    log_level: Annotated[str, Field(pattern=r"\A(debug|info|warning|error)\z")] = "info"
 
     @field_validator("workspaces", "hosts", mode="before")
     @classmethod

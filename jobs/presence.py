@@ -28,8 +28,10 @@ class Presence:
         *,
         facts: Mapping[str, str],
         ask: Callable[[WorkspaceId], bool],
+        period_s: float = PERIOD_S,
     ) -> None:
         """Start the thread, which announces the worker at once."""
+        self._period_s = period_s
         self._registry = registry
         self._worker_id = worker_id
         self._facts = facts
@@ -59,7 +61,7 @@ class Presence:
                 self._registry.announce(self._worker_id, self._facts, dict(self._known))
             except StorageUnavailable as error:
                 _log.warning("worker_not_announced", reason=str(error))
-            if self._stop.wait(PERIOD_S):
+            if self._stop.wait(self._period_s):
                 return
 
     def _ask_again(self) -> None:

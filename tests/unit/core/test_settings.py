@@ -1,0 +1,102 @@
+from pathlib import Path
+
+import pytest
+
+from core.errors import ConfigError
+from core.settings import ModelSettings, Settings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch):
+    import os
+
+    for name in list(os.environ):
+        if name.startswith(("MEMLANE_", "QWEN_CODE_", "OPENAI_")):
+            monkeypatch.delenv(name)
+
+
+def test_defaults_stand_without_any_environment():
+    settings = load_settings()
+
+    assert (settings.host, settings.port, settings.lease_ms) == ("127.0.0.1", 4170, 8000)
+    assert settings.memory_base == Path("~/.qwen").expanduser()
+
+
+def test_the_environment_is_read_and_an_override_wins(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMLANE_PORT", "5000")
+    monkeypatch.setenv("MEMLANE_WORKSPACES", "/a:/b")
+    monkeypatch.setenv("MEMLANE_AGENT_COMMAND", "qwen --acp 'with blank'")
+
+    assert load_settings().port == 5000
+    assert load_settings(port=6000).port == 6000
+    assert load_settings().workspaces == ("/a", "/b")
+    assert load_settings().agent_command == ("qwen", "--acp", "with blank")
+
+
+def test_an_override_that_was_not_given_does_not_hide_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMLANE_WORKSPACES", "/a")
+
+    assert load_settings(workspaces=(), port=None).workspaces == ("/a",)
+
+
+def test_a_bad_value_is_named_but_not_shown(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMLANE_PORT", "s3cret-looking")
+
+    with pytest.raises(ConfigError, match="MEMLANE_PORT") as refused:
+        load_settings()
+
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_lease_without_room_for_renewals_is_refused():
+    with pytest.raises(ConfigError, match="two renewals"):
+        load_settings(lease_ms=4_000, renew_ms=2_000, margin_ms=1_500)
+
+
+def test_the_memory_folder_of_ours_wins_over_the_shared_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("QWEN_CODE_MEMORY_BASE_DIR", "/shared-base")
+    assert load_settings().memory_base == Path("/shared-base")
+
+    assert load_settings(memory_dir=Path("/ours")).memory_base == Path("/ours")
+
+
+def test_local_memory_is_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch):
+    assert not load_settings().memory_local
+    monkeypatch.setenv("QWEN_CODE_MEMORY_LOCAL", "1")
+    assert load_settings().memory_local
+
+
+@pytest.mark.parametrize(
+    ("state", "broker"),
+    [
+        ("redis://127.0.0.1:6379/0", "redis://127.0.0.1:6379/1"),
+        ("redis://:pass@127.0.0.1:6379", "redis://:pass@127.0.0.1:6379/1"),
+        ("unix:///run/a%20b.sock?db=0", "unix:///run/a%20b.sock?db=1"),
+        ("unix:///run/redis.sock", "unix:///run/redis.sock?db=1"),
+    ],
+)
+def test_the_broker_is_the_next_database_of_the_same_server(state: str, broker: str):
+    assert load_settings(redis_url=state).broker == broker
+
+
+def test_a_broker_of_its_own_can_be_named():
+    assert Settings(redis_url="redis://a", broker_url="redis://b").broker == "redis://b"
+
+
+def test_no_redis_is_a_clear_error():
+    with pytest.raises(ConfigError, match="MEMLANE_REDIS_URL"):
+        _ = load_settings().state
+
+
+@pytest.mark.parametrize(
+    ("given", "offline"),
+    [
+        ({}, True),
+        ({"openai_api_key": "k"}, True),
+        ({"openai_model": "m"}, True),
+        ({"openai_api_key": "k", "openai_model": "m"}, False),
+        ({"openai_base_url": "u", "openai_model": "m"}, False),
+    ],
+)
+def test_without_a_model_the_offline_model_serves(given: dict[str, str], offline: bool):
+    assert ModelSettings(**given).offline is offline  # type: ignore[arg-type]
