@@ -15,7 +15,6 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from acp_bridge.methods import RememberOutcome
 from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
 from core.errors import DependencyError
 from core.ids import lane_id
@@ -36,7 +35,7 @@ _log = get_logger(__name__)
 class Agents(Protocol):
     """What a run needs of the bridge."""
 
-    def remember(self, workspace: str, params: RememberParams, meta: TaskMeta) -> RememberOutcome:
+    def remember(self, workspace: str, params: RememberParams, meta: TaskMeta) -> RememberResult:
         """Run a remember task on the workspace's child."""
         ...
 
@@ -63,7 +62,7 @@ class TaskRun:
         if self._grant.mode == "resolve":
             return self._resolved(failed(self._kind, "worker_lost"))
         try:
-            return self._completed(self._call().result)
+            return self._completed(self._call())
         except AgentFailed as error:
             return self._answered(error)
         except AgentUnavailable as error:
@@ -79,7 +78,7 @@ class TaskRun:
     def _kind(self) -> Any:
         return self._grant.task.kind
 
-    def _call(self) -> RememberOutcome:
+    def _call(self) -> RememberResult:
         params = RememberParams.model_validate({**self._grant.input, "cwd": self._workspace.path})
         meta = TaskMeta(
             task_id=self._grant.task.id,
@@ -114,7 +113,7 @@ class TaskRun:
         )
         try:
             recorded = self._agents.resolve(self._workspace.path, params).result
-        except DependencyError as error:
+        except (DependencyError, AgentKilled) as error:
             # never *failed* while a commit may exist: the task stays at the head until this can be told
             _log.error("resolve_impossible", task=self._grant.task.id, reason=str(error))
             return HAND_BACK

@@ -65,6 +65,7 @@ class _Process:
     ) -> None:
         self.id = f"{socket.gethostname()}:{os.getpid()}:{new_uuid()[:8]}"
         self._bridge = bridge
+        self._workspaces = workspaces
         stack.callback(bridge.close)
         limits = limits_of(settings)
         lanes = Lanes(connect(settings.state), limits)
@@ -74,7 +75,7 @@ class _Process:
         renewals = Lanes(connect(settings.state, timeout_s=KEEPER_TIMEOUT_S), limits)
         self._keeper = Keeper(renewals, renew_ms=settings.renew_ms)
         stack.callback(self._keeper.close)
-        presence = self._presence(settings, workspaces)
+        presence = self._presence(settings)
         stack.callback(presence.close)
         self._sweeper = Sweeper(lanes, doorbell, period_ms=settings.sweep_ms)
         stack.callback(self._sweeper.close)
@@ -99,15 +100,15 @@ class _Process:
         self._runner.drain()
         _give_doorbells_back(self._engine)
         if not self._runner.wait_idle(drain_s):
-            for workspace in self._bridge.children():
-                self._bridge.kill(workspace)
+            for workspace in self._workspaces:
+                self._bridge.kill(workspace.path)
             self._runner.wait_idle(HAND_BACK_S)
         with suppress(StorageUnavailable, BrokerConnectionError), storage_errors():
             self._engine.stop(timeout=STOP_MS)
 
-    def _presence(self, settings: Settings, workspaces: Workspaces) -> Presence:
+    def _presence(self, settings: Settings) -> Presence:
         def ask(workspace_id: WorkspaceId) -> bool:
-            workspace = workspaces.by_id(workspace_id)
+            workspace = self._workspaces.by_id(workspace_id)
             return workspace is not None and self._bridge.available(workspace.path)
 
         facts = {

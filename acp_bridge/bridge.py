@@ -1,0 +1,185 @@
+"""The bridge: what a worker's threads call to have agent children work on memory.
+
+Calls block; inside, all children are driven by one event loop on one daemon thread.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from acp_bridge import methods
+from acp_bridge.connection import Connection
+from acp_bridge.environment import child_environment
+from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
+from acp_bridge.limits import Limits
+from acp_bridge.loop_thread import LoopThread
+from acp_bridge.process import Launch
+from acp_bridge.workspace_agent import WorkspaceAgent
+from core import acp, clock
+from core.errors import ConfigError
+from core.logs import get_logger
+
+_DEFAULT_LIMITS = Limits()
+
+_log = get_logger(__name__)
+
+
+def open_bridge(
+    *,
+    command: Sequence[str],
+    resolver_command: Sequence[str],
+    environment: Mapping[str, str],
+    idle_s: float,
+    limits: Limits = _DEFAULT_LIMITS,
+) -> "Bridge":
+    """Make a bridge. It starts its thread at once (so fork before), children when they are needed.
+
+    Args:
+        command: starts an agent child that speaks ACP over stdio; run in the workspace's directory.
+        resolver_command: starts a child of ours, whatever ``command`` is.
+        environment: where children's variables are picked from, see ``child_environment``.
+        idle_s: seconds after which a child without work is stopped, > 0.
+
+    Raises:
+        ConfigError: one of the commands is empty.
+    """
+    if not command or not resolver_command:
+        raise ConfigError("the agent command is empty")
+    allowed = child_environment(environment)
+    agent, resolver = (Launch(tuple(words), allowed, limits) for words in (command, resolver_command))
+    return Bridge(agent, resolver=resolver, idle_s=idle_s)
+
+
+class Bridge:
+    """Agent children of all workspaces. Every method may be called from any thread, none from a loop."""
+
+    def __init__(self, agent: Launch, *, resolver: Launch, idle_s: float) -> None:
+        """Use ``open_bridge`` instead."""
+        self._launch = agent
+        self._resolver_launch = resolver
+        self._idle_s = idle_s
+        self._limits = agent.limits
+        self._agents: dict[str, WorkspaceAgent] = {}  # least recently used first
+        self._resolvers: set[Connection] = set()
+        self._thread = LoopThread("acp-bridge")
+
+    def remember(self, workspace: str, params: acp.RememberParams, meta: acp.TaskMeta) -> acp.RememberResult:
+        """Have the workspace's child remember something, and block until it has or hasn't.
+
+        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request.
+
+        Args:
+            workspace: canonical path.
+
+        Raises:
+            AgentUnavailable: no child could be started; nothing was sent.
+            AgentFailed: the child says that it failed; it stays warm.
+            AgentDied, AgentTimeout, AgentProtocolError, AgentKilled: whether it committed is unknown until
+                ``resolve`` tells. Except after AgentProtocolError no process of that child is left.
+        """
+        limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
+
+        async def work() -> acp.RememberResult:
+            async with self._agent(workspace).use() as connection:
+                return await methods.remember(connection, params, meta=meta, limit_s=limit_s)
+
+        return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
+
+    def available(self, workspace: str) -> bool:
+        """Ask the workspace's child whether it can remember; starts one if there is none.
+
+        Raises:
+            Same as ``remember``.
+        """
+        limit_s = self._limits.availability_s
+
+        async def work() -> bool:
+            async with self._agent(workspace).use() as connection:
+                return await methods.available(connection, workspace, limit_s=limit_s)
+
+        return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
+
+    def resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
+        """Ask a fresh child of ours whether a task ever committed; the usual one may be what crashes.
+
+        ``kill`` doesn't reach it.
+
+        Raises:
+            AgentUnavailable: it could not be started, or died or hung before it could be asked.
+            AgentFailed, AgentDied, AgentTimeout, AgentProtocolError, AgentKilled: no usable answer; whether
+                the task was closed is unknown. Ask again.
+        """
+        bound_s = self._limits.call_bound_s(self._limits.resolve_s)
+        return self._thread.run(lambda: self._resolve(workspace, params), bound_s=bound_s)
+
+    def kill(self, workspace: str) -> None:
+        """Kill the workspace's child with its whole process group; doesn't wait for its end.
+
+        The running call raises ``AgentKilled`` once the group is gone. Without a child nothing happens.
+        """
+
+        def kill_agent() -> None:
+            agent = self._agents.get(workspace)
+            if agent is not None:
+                agent.kill()
+
+        self._thread.post(kill_agent)
+
+    def children(self) -> Mapping[str, int]:
+        """Process ids of the living children, by workspace.
+
+        Raises:
+            AgentKilled: the bridge is closed.
+        """
+
+        async def work() -> dict[str, int]:
+            return {path: agent.pid for path, agent in self._agents.items() if agent.pid is not None}
+
+        return self._thread.run(work, bound_s=self._limits.slack_s)
+
+    def close(self) -> None:
+        """Stop every child in three steps and end the bridge's thread.
+
+        Running calls, and all later ones, raise ``AgentKilled``. A second call does nothing.
+        """
+        self._thread.close(self._shut_down, bound_s=self._limits.longest_end_s + self._limits.slack_s)
+
+    def _agent(self, workspace: str) -> WorkspaceAgent:
+        agent = self._agents.pop(workspace, None)
+        if agent is None:
+            agent = WorkspaceAgent(self._launch, workspace, idle_s=self._idle_s)
+        self._agents[workspace] = agent
+        if not agent.occupied:
+            self._make_room()
+        return agent
+
+    def _make_room(self) -> None:
+        occupied = sum(agent.occupied for agent in self._agents.values())
+        excess = occupied + 1 - self._limits.max_children
+        idle = [agent for agent in self._agents.values() if agent.idle]
+        for agent in idle[: max(0, excess)]:
+            agent.retire()
+
+    async def _resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
+        deadline_ms = clock.boot_ms() + round(self._limits.resolve_s * 1000)
+        connection = Connection(self._resolver_launch, workspace)
+        self._resolvers.add(connection)
+        try:
+            await _open_resolver(connection)
+            limit_s = max(0, deadline_ms - clock.boot_ms()) / 1000
+            return await methods.resolve(connection, params, limit_s=limit_s)
+        finally:
+            await connection.stop()
+            self._resolvers.discard(connection)
+
+    async def _shut_down(self) -> None:
+        ends = [agent.close() for agent in self._agents.values()]
+        ends += [connection.stop() for connection in self._resolvers]
+        await asyncio.gather(*ends)
+
+
+async def _open_resolver(connection: Connection) -> None:
+    try:
+        await connection.open()
+    except (AgentDied, AgentTimeout, AgentProtocolError) as error:
+        _log.warning("agent_resolver_failed", cause=error.code, stderr=connection.stderr_tail)
+        raise AgentUnavailable("the resolver could not be started") from error

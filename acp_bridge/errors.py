@@ -1,0 +1,61 @@
+"""What can go wrong between the worker and an agent child."""
+
+from core.errors import DependencyError, StateError
+
+
+class AgentUnavailable(DependencyError):
+    """The agent child could not be started; no request reached it, so memory is unchanged."""
+
+    code = "agent_unavailable"
+
+
+class AgentDied(DependencyError):
+    """The agent child died, or stopped answering and was killed, before it answered.
+
+    Its process group is gone. It may have committed just before: resolve the task.
+
+    Attributes:
+        exit_code: its exit code, minus the signal's number if a signal ended it; None when the bridge
+            killed it or never saw it exit.
+    """
+
+    code = "agent_died"
+
+    def __init__(self, message: str, *, exit_code: int | None) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class AgentTimeout(DependencyError):
+    """No answer came within the bridge's limit; the child was killed. Resolve the task."""
+
+    code = "agent_timeout"
+
+
+class AgentFailed(DependencyError):
+    """The agent child answered that the call failed; the child itself is well.
+
+    Attributes:
+        error_kind: the child's own word for it, as given, at most 64 characters; ``unspecified`` if it
+            gave none. Foreign children have kinds of their own, so map unknown ones before showing them.
+        details: the child's explanation, for the log only: it may quote what it was asked.
+    """
+
+    code = "agent_failed"
+
+    def __init__(self, error_kind: str, *, details: str) -> None:
+        super().__init__(f"the agent answered with an error of kind {error_kind!r}")
+        self.error_kind = error_kind
+        self.details = details
+
+
+class AgentProtocolError(DependencyError):
+    """The agent child answered in a shape that it must not. It may have committed: resolve the task."""
+
+    code = "agent_protocol"
+
+
+class AgentKilled(StateError):
+    """The bridge was told to end the child or itself while the call ran; an answer is dropped."""
+
+    code = "agent_killed"

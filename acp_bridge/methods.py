@@ -1,0 +1,93 @@
+"""The calls that the worker makes, with their shapes and what a failed answer means."""
+
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from acp_bridge.connection import Answer, Connection
+from acp_bridge.errors import AgentFailed, AgentProtocolError
+from core import acp, jsonrpc
+
+MAX_ERROR_KIND_CHARS = 64
+MAX_DETAILS_CHARS = 2000
+
+_CONTRACT_KEYS = frozenset({"summary", "filesTouched", "touchedScopes"})
+
+_Shape = TypeVar("_Shape", bound=acp.Wire)
+
+
+class _Availability(acp.Wire):
+    available: bool
+
+
+async def remember(
+    connection: Connection, params: acp.RememberParams, *, meta: acp.TaskMeta, limit_s: float
+) -> acp.RememberResult:
+    """Have the child remember something. Only a child of ours is told which task it is.
+
+    Raises:
+        AgentFailed: the child says that it failed.
+        AgentProtocolError: the answer has the wrong shape.
+        AgentTimeout, AgentDied, AgentKilled: see ``Connection.call``.
+    """
+    body = params.to_wire()
+    if connection.speaks_memlane:
+        body["_meta"] = {acp.TASK_META: meta.to_wire()}
+    answer = _result_in(await connection.call(acp.REMEMBER, body, limit_s=limit_s))
+    if not connection.speaks_memlane:
+        answer = _contract_part(answer)
+    return _checked(acp.RememberResult, answer)
+
+
+async def available(connection: Connection, cwd: str, *, limit_s: float) -> bool:
+    """Ask whether the child can remember. One that is remembering right now isn't asked: it can.
+
+    Raises:
+        Same as ``remember``.
+    """
+    if connection.is_running(acp.REMEMBER):
+        return True
+    answer = await connection.call(acp.AVAILABILITY, {"cwd": cwd}, limit_s=limit_s)
+    return _checked(_Availability, _result_in(answer)).available
+
+
+async def resolve(connection: Connection, params: acp.ResolveParams, *, limit_s: float) -> acp.ResolveResult:
+    """Ask whether a task ever committed; needs a child of ours.
+
+    Raises:
+        Same as ``remember``.
+    """
+    answer = await connection.call(acp.RESOLVE, params.to_wire(), limit_s=limit_s)
+    return _checked(acp.ResolveResult, _result_in(answer))
+
+
+def _contract_part(result: Any) -> Any:
+    """What of a foreign child's result is meant as we read it; its other keys are its own affair."""
+    if not isinstance(result, dict):
+        return result
+    return {name: value for name, value in result.items() if name in _CONTRACT_KEYS}
+
+
+def _result_in(answer: Answer) -> Any:
+    if isinstance(answer, jsonrpc.ErrorResponse):
+        raise _failure(answer)
+    return answer.result
+
+
+def _failure(answer: jsonrpc.ErrorResponse) -> AgentFailed:
+    facts = answer.data if isinstance(answer.data, dict) else {}
+    kind = facts.get("errorKind")
+    if not isinstance(kind, str) or not kind:
+        kind = "managed_memory_unavailable" if answer.error_code == acp.UNAVAILABLE else "unspecified"
+    details = facts.get("details", answer.message)
+    return AgentFailed(kind[:MAX_ERROR_KIND_CHARS], details=str(details)[:MAX_DETAILS_CHARS])
+
+
+def _checked(shape: type[_Shape], result: Any) -> _Shape:
+    try:
+        return shape.model_validate(result)
+    except ValidationError as error:
+        # where and why, never the value: it may hold memory text
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        place = ".".join(map(str, first["loc"])) or "result"
+        raise AgentProtocolError(f"wrong shape of the agent's answer at {place}: {first['type']}") from None

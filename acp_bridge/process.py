@@ -1,0 +1,200 @@
+"""One agent child process: how it starts, how it ends, what it leaves behind (nothing).
+
+The child leads a session and process group of its own, so that whatever it starts ends with it.
+Its exit is watched apart from its pipes: a grandchild that holds a pipe must not make a dead child
+look alive.
+"""
+
+import asyncio
+import os
+import signal
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import cast
+
+from acp_bridge.errors import AgentUnavailable
+from acp_bridge.limits import Limits
+from acp_bridge.stderr import StderrLines
+from core.logs import get_logger
+
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What it takes to start a child.
+
+    Attributes:
+        environment: the child's whole environment.
+    """
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+    limits: Limits
+
+
+class ChildProcess(asyncio.SubprocessProtocol):
+    """A child process and its process group, for use on one loop's thread.
+
+    Until ``start`` has succeeded only ``kill`` and the properties may be used.
+
+    Once ``wait_ended`` has returned, the child is reaped, the rest of its group has been sent SIGKILL and
+    the pipes are closed. Only a child that the kernel won't end within ``kill_s`` is left, with an error
+    in the log.
+    """
+
+    def __init__(self, launch: Launch, workspace: str, *, on_output: Callable[[bytes], None]) -> None:
+        """Prepare a child that runs in ``workspace``; its stdout goes to ``on_output`` in order."""
+        self._launch = launch
+        self._workspace = workspace
+        self._on_output = on_output
+        self._stderr = StderrLines()
+        self._transport: asyncio.SubprocessTransport | None = None
+        loop = asyncio.get_running_loop()
+        self._exited: asyncio.Future[None] = loop.create_future()
+        self._doomed: asyncio.Future[None] = loop.create_future()
+        self._released: asyncio.Future[None] = loop.create_future()
+        self._pipe_ends: dict[int, asyncio.Future[None]] = {
+            _STDOUT: loop.create_future(),
+            _STDERR: loop.create_future(),
+        }
+        self._ended: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start the process.
+
+        Raises:
+            AgentUnavailable: the command can't be executed, or the workspace can't be entered.
+        """
+        try:
+            transport, _ = await asyncio.get_running_loop().subprocess_exec(
+                lambda: self,
+                *self._launch.command,
+                cwd=self._workspace,
+                env=dict(self._launch.environment),
+                start_new_session=True,
+            )
+        except OSError as error:
+            program = self._launch.command[0]
+            _log.warning("agent_not_started", program=program, reason=error.strerror)
+            raise AgentUnavailable(f"the agent command could not be started: {error.strerror}") from error
+        self._transport = transport
+        self._ended = asyncio.create_task(self._see_end(transport))
+        if self._doomed.done():
+            self._signal_group(signal.SIGKILL)
+
+    @property
+    def pid(self) -> int:
+        """The child's process id, which is its group's id too; 0 before the start."""
+        return (self._transport.get_pid() or 0) if self._transport else 0
+
+    @property
+    def running(self) -> bool:
+        """Whether the process has started and not been seen to exit."""
+        return self._transport is not None and not self._exited.done()
+
+    @property
+    def exit_code(self) -> int | None:
+        """Exit code, minus the signal's number if a signal ended it; None while it isn't known."""
+        return self._transport.get_returncode() if self._transport else None
+
+    @property
+    def stderr_tail(self) -> tuple[str, ...]:
+        """The last lines that the child wrote to stderr."""
+        return self._stderr.tail
+
+    @property
+    def unsent_bytes(self) -> int:
+        """How much of what was written the child has not taken yet."""
+        return self._stdin().get_write_buffer_size()
+
+    def write(self, frame: bytes) -> None:
+        """Queue bytes for the child's stdin; dropped when the child has closed it."""
+        if not self._stdin().is_closing():
+            self._stdin().write(frame)
+
+    def kill(self) -> None:
+        """Kill the process group at once, or as soon as it starts; ``wait_ended`` tells when it is gone."""
+        if not self._doomed.done():
+            self._doomed.set_result(None)
+            self._signal_group(signal.SIGKILL)
+
+    async def stop(self) -> None:
+        """End the child: close its stdin, then SIGTERM, then SIGKILL, both to the whole group."""
+        self._stdin().close()
+        ended = self._ending()
+        if not await self._ends_within_grace(ended):
+            self._signal_group(signal.SIGTERM)
+            if not await self._ends_within_grace(ended):
+                self.kill()
+        await self.wait_ended()
+
+    async def wait_ended(self) -> None:
+        """Wait until the child has ended and what is left of its group is killed."""
+        await asyncio.wait({self._ending()})
+
+    def process_exited(self) -> None:
+        """Take note of the exit, and end what the child left behind in its group."""
+        self._signal_group(signal.SIGKILL)
+        self._exited.set_result(None)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport: output may arrive before ``start`` returns."""
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Hand stdout on, log stderr."""
+        if fd == _STDOUT:
+            self._on_output(data)
+        else:
+            self._log_stderr(self._stderr.feed(data))
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Take note that the child closed a pipe."""
+        if fd in self._pipe_ends:
+            self._pipe_ends[fd].set_result(None)
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
+        """Take note that every descriptor is closed."""
+        self._log_stderr(self._stderr.finish())
+        self._released.set_result(None)
+
+    async def _see_end(self, transport: asyncio.SubprocessTransport) -> None:
+        limits = self._launch.limits
+        first_signs = {self._exited, self._doomed, self._pipe_ends[_STDOUT]}
+        await asyncio.wait(first_signs, return_when=asyncio.FIRST_COMPLETED)
+        # an answer may still be in the pipe of a child that exited, an exit code on its way from one
+        # that closed its output
+        await asyncio.wait({self._exited, *self._pipe_ends.values()}, timeout=limits.settle_s)
+        if not self._exited.done():
+            self._signal_group(signal.SIGKILL)
+            await asyncio.wait({self._exited}, timeout=limits.kill_s)
+        transport.close()
+        await asyncio.wait({self._released}, timeout=limits.settle_s)
+        if not self._exited.done():
+            _log.error("agent_stuck", pid=self.pid)
+
+    async def _ends_within_grace(self, ended: asyncio.Task[None]) -> bool:
+        done, _ = await asyncio.wait({ended}, timeout=self._launch.limits.stop_grace_s)
+        return bool(done)
+
+    def _ending(self) -> asyncio.Task[None]:
+        # there is one, as nothing that needs it may be called before the start
+        return cast("asyncio.Task[None]", self._ended)
+
+    def _stdin(self) -> asyncio.WriteTransport:
+        transport = cast("asyncio.SubprocessTransport", self._transport)
+        return cast("asyncio.WriteTransport", transport.get_pipe_transport(_STDIN))
+
+    def _signal_group(self, number: signal.Signals) -> None:
+        # group 0 would be our own, and once its leader is reaped a group's number may be another's
+        if self.pid and not self._exited.done():
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+    def _log_stderr(self, lines: list[str]) -> None:
+        for line in lines:
+            _log.info("agent_stderr", pid=self.pid, line=line)

@@ -1,0 +1,87 @@
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from acp_bridge.bridge import Bridge, open_bridge
+from acp_bridge.limits import Limits
+from core import acp
+from tests.support import fake_child
+from tests.support.child_processes import running_in_group, wait_until_group_is_gone
+
+QUICK = {"stop_grace_s": 0.2, "settle_s": 0.3, "first_backoff_s": 0.01, "max_backoff_s": 0.05}
+
+
+@dataclass
+class Desk:
+    """A bridge on one workspace, with what a test asks of it."""
+
+    bridge: Bridge
+    path: Path
+    taken: Path = field(init=False)
+
+    def __post_init__(self):
+        self.taken = self.path / "taken"
+
+    def remember(self, content="a fact", *, timeout_ms=20_000, path=None):
+        workspace = str(path or self.path)
+        params = acp.RememberParams(content=content, cwd=workspace)
+        meta = acp.TaskMeta(task_id="remember-1", lane_id="test/lane", fence=7, timeout_ms=timeout_ms)
+        return self.bridge.remember(workspace, params, meta)
+
+    def resolve(self):
+        params = acp.ResolveParams(cwd=str(self.path), task_id="remember-1", lane_id="test/lane", fence=7)
+        return self.bridge.resolve(str(self.path), params)
+
+    def available(self):
+        return self.bridge.available(str(self.path))
+
+    def kill(self):
+        self.bridge.kill(str(self.path))
+
+    def pids(self):
+        return fake_child.pids(self.path)
+
+    def watch_taken(self):
+        os.mkfifo(self.taken)
+
+    def wait_taken(self):
+        """Block until the child has taken a remember call."""
+        assert self.taken.read_text() == "taken"
+
+
+@pytest.fixture
+def open_desk(tmp_path):
+    """Opens bridges whose children misbehave as named; afterwards no process may be left."""
+    desks: list[Desk] = []
+
+    def open_one(behaviour="Child", *, once=False, idle_s=60.0, resolver="Child", **limits):
+        path = tmp_path / f"workspace-{len(desks)}"
+        path.mkdir()
+        marker = tmp_path / f"marker-{len(desks)}" if once else None
+        bridge = open_bridge(
+            command=fake_child.command(behaviour, first_only=marker),
+            resolver_command=fake_child.command(resolver),
+            environment=os.environ,
+            idle_s=idle_s,
+            limits=Limits(**(QUICK | limits)),
+        )
+        desks.append(Desk(bridge, path))
+        return desks[-1]
+
+    yield open_one
+    for desk in desks:
+        desk.bridge.close()
+    for listing in tmp_path.glob("*/pids"):
+        for pid in fake_child.pids(listing.parent):
+            wait_until_group_is_gone(pid)
+            assert running_in_group(pid) == []
+
+
+@pytest.fixture
+def caller():
+    """Runs a blocking call on another thread."""
+    with ThreadPoolExecutor(4) as pool:
+        yield pool

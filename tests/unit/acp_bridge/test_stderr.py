@@ -1,0 +1,42 @@
+from acp_bridge.stderr import MAX_LINE_CHARS, TAIL_LINES, StderrLines
+
+
+def test_a_line_is_returned_once_its_newline_arrives():
+    lines = StderrLines()
+
+    assert lines.feed(b"star") == []
+    assert lines.feed(b"ted\nnext") == ["started"]
+    assert lines.finish() == ["next"]
+
+
+def test_control_characters_are_stripped_and_tabs_become_spaces():
+    assert StderrLines().feed(b"\x1b[31mred\x07\ta\r\n") == ["[31mred a"]
+
+
+def test_characters_that_could_forge_a_log_line_are_stripped():
+    assert StderrLines().feed("a\u2028b\u202ec\x85d\n".encode()) == ["abcd"]
+
+
+def test_invalid_utf8_is_replaced():
+    assert StderrLines().feed(b"a\xffb\n") == ["a\ufffdb"]
+
+
+def test_blank_lines_are_left_out():
+    assert StderrLines().feed(b"\n  \n\x00\n") == []
+
+
+def test_a_long_line_is_cut_whatever_the_chunks():
+    lines = StderrLines()
+
+    for _ in range(100):
+        lines.feed(b"x" * 1000)
+
+    assert lines.feed(b"\nshort\n") == ["x" * MAX_LINE_CHARS, "short"]
+
+
+def test_the_tail_keeps_the_last_lines():
+    lines = StderrLines()
+
+    lines.feed(b"".join(b"%d\n" % number for number in range(100)))
+
+    assert lines.tail == tuple(str(number) for number in range(100 - TAIL_LINES, 100))
