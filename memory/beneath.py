@@ -1,0 +1,244 @@
+"""Open what lies beneath a folder without ever following a link.
+
+Every step of a path is opened relative to the folder before it with ``O_NOFOLLOW``, so a link
+that is swapped in between a check and its use gains nothing: the open fails.
+"""
+
+import errno
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from memory.errors import DocumentMissing, PathEscape, PathRefused, StoreUnusable, TooLarge
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+MAX_NAME_BYTES = 255
+MAX_PATH_BYTES = 3_000  # leaves room below PATH_MAX for the names of temporary files
+
+_STEP = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC  # search permission is enough
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_NONBLOCK: a FIFO that somebody put in the file's place must not hang us
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CHUNK_BYTES = 1 << 20
+
+
+@contextmanager
+def reporting(what: str) -> Iterator[None]:
+    """Turn what the operating system refuses into an error of ours.
+
+    Raises:
+        StoreUnusable: names ``what`` and the cause.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise StoreUnusable(f"{what}: {error.strerror}") from error
+
+
+@contextmanager
+def open_folder(anchor: Path, parts: Sequence[str] = (), *, create: bool = False) -> Iterator[int]:
+    """Open the folder ``parts`` below ``anchor`` and give its descriptor.
+
+    Args:
+        anchor: canonical absolute path; must exist.
+        create: make missing folders below the anchor (0700, durable).
+
+    Raises:
+        DocumentMissing: a folder is missing.
+        PathEscape: a step is a link.
+        PathRefused: a step is not a folder, or its name is too long.
+    """
+    here = os.open("/", _STEP)
+    try:
+        for name in anchor.parts[1:]:
+            here = _descend(here, name, _STEP)
+        # A descriptor from O_PATH can neither be listed nor fsynced.
+        here = _swap(here, os.open(".", _FOLDER, dir_fd=here))
+        for name in parts:
+            if create:
+                _make_folder(here, name)
+            here = _descend(here, name, _FOLDER)
+        yield here
+    finally:
+        os.close(here)
+
+
+def _descend(folder: int, name: str, flags: int) -> int:
+    try:
+        below = os.open(name, flags, dir_fd=folder)
+    except FileNotFoundError:
+        raise DocumentMissing(f"no folder {name!r}", path=name) from None
+    except OSError as error:
+        raise _explain(error, folder, name) from None
+    return _swap(folder, below)
+
+
+def _swap(old: int, new: int) -> int:
+    os.close(old)
+    return new
+
+
+def _explain(error: OSError, folder: int, name: str) -> Exception:
+    if error.errno == errno.ENAMETOOLONG:
+        return PathRefused("the name is too long", path=name)
+    if error.errno == errno.ELOOP:
+        return PathEscape(f"{name!r} is a link", path=name)
+    if error.errno == errno.ENOTDIR:
+        with suppress(FileNotFoundError):
+            if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+                return PathEscape(f"{name!r} is a link", path=name)
+        return PathRefused(f"{name!r} is not a folder", path=name)
+    return error
+
+
+def _make_folder(folder: int, name: str) -> None:
+    try:
+        os.mkdir(name, FOLDER_MODE, dir_fd=folder)
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise _explain(error, folder, name) from None
+    made = os.open(name, _STEP, dir_fd=folder)
+    try:
+        Path(f"/proc/self/fd/{made}").chmod(FOLDER_MODE)  # whatever the umask took away
+    finally:
+        os.close(made)
+    os.fsync(folder)
+
+
+def look(folder: int, name: str) -> os.stat_result | None:
+    """State of a name without following it; None when there is nothing.
+
+    Raises:
+        PathRefused: the name is too long.
+    """
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _explain(error, folder, name) from None
+
+
+@contextmanager
+def open_regular(folder: int, name: str) -> Iterator[int]:
+    """Open a regular file that has no second name anywhere, for reading.
+
+    Raises:
+        DocumentMissing: nothing there.
+        PathEscape: a link, or a file with a second hard link (its other name may lie outside).
+        PathRefused: a folder, FIFO, socket or device; the name is too long.
+    """
+    found = look(folder, name)
+    if found is None:
+        raise DocumentMissing("no such file", path=name)
+    _require_regular(found, name)  # before the open: opening a device can have effects
+    try:
+        opened = os.open(name, _FILE, dir_fd=folder)
+    except FileNotFoundError:
+        raise DocumentMissing("no such file", path=name) from None
+    except OSError as error:
+        raise _explain(error, folder, name) from None
+    try:
+        _require_regular(os.fstat(opened), name)
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _require_regular(found: os.stat_result, name: str) -> None:
+    if stat.S_ISLNK(found.st_mode):
+        raise PathEscape(f"{name!r} is a link", path=name)
+    if not stat.S_ISREG(found.st_mode):
+        raise PathRefused(f"{name!r} is not a regular file", path=name)
+    if found.st_nlink > 1:
+        raise PathEscape(f"{name!r} has a second hard link", path=name)
+
+
+def read_regular(folder: int, name: str, *, max_bytes: int) -> bytes:
+    """Read a file as ``open_regular`` opens it.
+
+    Raises:
+        DocumentMissing, PathEscape, PathRefused: as for ``open_regular``.
+        TooLarge: more than ``max_bytes``.
+    """
+    with open_regular(folder, name) as opened:
+        content = b"".join(_chunks(opened, max_bytes + 1))
+    if len(content) > max_bytes:
+        raise TooLarge(f"{name!r} is larger than {max_bytes} bytes")
+    return content
+
+
+def _chunks(opened: int, max_bytes: int) -> Iterator[bytes]:
+    left = max_bytes
+    while left > 0:
+        chunk = os.read(opened, min(left, _CHUNK_BYTES))
+        if not chunk:
+            return
+        left -= len(chunk)
+        yield chunk
+
+
+def digest(content: bytes) -> str:
+    """SHA-256 of a document's bytes in hex: how the store tells versions apart."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def digest_of(folder: int, name: str) -> str | None:
+    """Digest of whatever stands at a name, never following it; None when there is nothing.
+
+    A regular file of any size gives the digest of its bytes; a link or special file gives a
+    text that is no digest, so it never equals a version we know.
+
+    Raises:
+        StoreUnusable: a folder stands there.
+    """
+    found = look(folder, name)
+    if found is None:
+        return None
+    if stat.S_ISDIR(found.st_mode):
+        raise StoreUnusable(f"a folder stands in the place of the document {name!r}")
+    if not stat.S_ISREG(found.st_mode):
+        return f"special:{stat.S_IFMT(found.st_mode):o}"
+    try:
+        opened = os.open(name, _FILE, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    try:
+        whole = hashlib.sha256()
+        while chunk := os.read(opened, _CHUNK_BYTES):
+            whole.update(chunk)
+        return whole.hexdigest()
+    finally:
+        os.close(opened)
+
+
+def write_new(folder: int, name: str, content: bytes, *, mtime_ns: int | None = None) -> None:
+    """Create a file (0600 whatever the umask), write it whole and fsync it.
+
+    Raises:
+        FileExistsError: the name is taken.
+        OSError: the disk failed; a partial file may stay under that name.
+    """
+    opened = os.open(name, _CREATE, FILE_MODE, dir_fd=folder)
+    try:
+        os.fchmod(opened, FILE_MODE)
+        view = memoryview(content)
+        while view:
+            view = view[os.write(opened, view) :]
+        if mtime_ns is not None:
+            os.utime(opened, ns=(mtime_ns, mtime_ns))
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def unlink_if_there(folder: int, name: str) -> None:
+    """Remove a name; fine when it is gone already."""
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)

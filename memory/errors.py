@@ -1,0 +1,118 @@
+"""What can be wrong with memory, a path in it, or the store below it."""
+
+from collections.abc import Iterable
+
+from core.errors import DependencyError, InputError, StateError
+
+
+class PathEscape(InputError):
+    """The path leads outside the memory roots: ``..``, another folder, a link, a second hard link.
+
+    Attributes:
+        path: as it was asked for.
+    """
+
+    code = "path_escape"
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class PathRefused(InputError):
+    """The path is inside a root, but may not be used in this way.
+
+    Not ``.md``, the generated index, ``pinned/``, a twin by case or Unicode form of an
+    existing name, too long, no regular file, or a root that this transaction may not change.
+
+    Attributes:
+        path: as it was asked for.
+    """
+
+    code = "path_refused"
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class DocumentMissing(InputError):
+    """There is no such file or folder.
+
+    Attributes:
+        path: as it was asked for.
+    """
+
+    code = "document_missing"
+
+    def __init__(self, message: str, *, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class DocumentInvalid(InputError):
+    """A staged document is not well-formed. Nothing was committed.
+
+    Attributes:
+        path: absolute path of the document.
+        reason: what is wrong, one sentence for the author of the text; quotes none of it.
+    """
+
+    code = "document_invalid"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.reason = reason
+
+
+class TooLarge(InputError):
+    """More bytes, files or entries than one file, task or root may have."""
+
+    code = "too_large"
+
+
+class LeaseLost(StateError):
+    """A newer fence than ours is stored, or ours is gone: another worker has the lane. Nothing was committed.
+
+    Attributes:
+        stored_fence: the fence on record; 0 when there is none.
+    """
+
+    code = "lease_lost"
+
+    def __init__(self, message: str, *, stored_fence: int) -> None:
+        super().__init__(message)
+        self.stored_fence = stored_fence
+
+
+class TaskClosed(StateError):
+    """The task was declared ended without a commit, so it may not commit any more."""
+
+    code = "task_closed"
+
+
+class CommitConflict(StateError):
+    """Documents changed after the transaction read them. Nothing was committed; run the task again.
+
+    Attributes:
+        paths: absolute paths of those documents.
+    """
+
+    code = "memory_conflict"
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = tuple(paths)
+        super().__init__("changed meanwhile: " + ", ".join(self.paths))
+
+
+class StoreBusy(DependencyError):
+    """The store's lock was not free within 10 s, or was held too long to go on. Try again."""
+
+    code = "store_busy"
+
+
+class StoreUnusable(DependencyError):
+    """The memory base is missing, not writable or damaged; the message says which file and why."""
+
+    code = "store_unusable"

@@ -1,0 +1,65 @@
+"""Foreign bytes that a commit displaced: kept in the store, never lost."""
+
+import json
+import os
+import secrets
+import stat
+from typing import Any
+
+from core import clock
+from memory.beneath import look, unlink_if_there
+from memory.files import StoreFiles
+
+_FOLDER = "external"
+_CHUNK_BYTES = 1 << 20
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class ExternalRecords:
+    """Writes ``external/<id>.bytes`` (a whole copy) and then ``external/<id>.json`` (what it is)."""
+
+    def __init__(self, files: StoreFiles) -> None:
+        self._files = files
+
+    def keep(self, folder: int, name: str, *, label: str) -> None:
+        """Copy what stands at a name durably; a link or special file is described instead.
+
+        Args:
+            folder: descriptor of the folder that holds it.
+            label: path of the document whose place it had.
+        """
+        record_id = f"{clock.wall_ms()}-{secrets.token_hex(8)}"
+        found = look(folder, name)
+        facts: dict[str, Any] = {"path": label, "at": clock.rfc3339(clock.wall_ms())}
+        if found is not None and stat.S_ISREG(found.st_mode):
+            facts["size_bytes"] = self._copy(folder, name, f"{record_id}.bytes")
+        elif found is not None and stat.S_ISLNK(found.st_mode):
+            facts["link_to"] = os.readlink(name, dir_fd=folder)
+        self._files.create(_FOLDER, f"{record_id}.json", json.dumps(facts).encode())
+
+    def _copy(self, folder: int, name: str, copy_name: str) -> int:
+        source = os.open(name, _READ, dir_fd=folder)
+        try:
+            with self._files.open(_FOLDER) as target_folder:
+                return _copy_to(source, target_folder, copy_name)
+        finally:
+            os.close(source)
+
+
+def _copy_to(source: int, folder: int, name: str) -> int:
+    target = os.open(name, _WRITE, 0o600, dir_fd=folder)
+    size = 0
+    try:
+        while chunk := os.read(source, _CHUNK_BYTES):
+            view = memoryview(chunk)
+            while view:
+                view = view[os.write(target, view) :]
+            size += len(chunk)
+        os.fsync(target)
+    except OSError:
+        unlink_if_there(folder, name)
+        raise
+    finally:
+        os.close(target)
+    return size

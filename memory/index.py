@@ -1,0 +1,124 @@
+"""The generated index of a root, ``MEMORY.md``: its line format and its budgets.
+
+Lengths are UTF-16 units, as the reference counts them.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from memory.document import MemoryType
+from memory.scan import scan_root
+
+MAX_FIELD_CHARS = 120
+MAX_LINE_CHARS = 150
+MIN_CUT_CHARS = 24  # a description cut shorter than this says nothing
+MAX_LINES = 200
+MAX_INDEX_CHARS = 25_000
+_SEPARATOR = " — "
+_WARNING = (
+    "> WARNING: MEMORY.md is too large; only part of it was written. "
+    "Keep index entries concise and move detail into topic files."
+)
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_BLANKS = re.compile(r"[\s\ufeff]+")
+_LAST_WORD = re.compile(r"\s+\S*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What the index needs to know of one document.
+
+    Attributes:
+        type: stands in for an empty title or description.
+        path: relative to the root, ``/`` between names.
+        mtime_ns: modification time, nanoseconds since the epoch.
+    """
+
+    type: MemoryType
+    title: str
+    description: str
+    path: str
+    mtime_ns: int
+
+
+def render_index(entries: Iterable[IndexEntry]) -> str:
+    """Render the index: one line a document, newest first, then by name; empty text when there is none.
+
+    No heading and no final newline. Past 200 lines or 25,000 UTF-16 units it ends with a blank line
+    and a quoted warning; ordinary lines are kept before long ones.
+    """
+    lines = [_line(entry) for entry in sorted(entries, key=_order)]
+    kept = _within_budget(lines[:MAX_LINES])
+    text = "\n".join(kept)
+    return text if len(kept) == len(lines) else f"{text}\n\n{_WARNING}"
+
+
+def build_index(root: Path) -> str:
+    """Render the index of the documents that are on disk below ``root``; a missing root has none."""
+    return render_index(
+        IndexEntry(
+            type=found.document.type,
+            title=found.document.name,
+            description=found.document.description,
+            path=found.path,
+            mtime_ns=found.mtime_ns,
+        )
+        for found in scan_root(root)
+    )
+
+
+def _order(entry: IndexEntry) -> tuple[int, str, str, str]:
+    name = entry.path.rpartition("/")[2]
+    return -entry.mtime_ns, name.casefold(), name, entry.path
+
+
+def _line(entry: IndexEntry) -> str:
+    path = quote(entry.path.encode("utf-8", "surrogateescape"), safe="/~")
+    link = f"- [{_field(entry.title) or entry.type}]({path})"
+    description = _field(entry.description) or entry.type
+    room = MAX_LINE_CHARS - _units(link) - len(_SEPARATOR)
+    if _units(description) > room and room < MIN_CUT_CHARS:
+        return link
+    return f"{link}{_SEPARATOR}{_cut(description, room)}"
+
+
+def _field(text: str) -> str:
+    """Make one harmless piece of a line: nothing in it can end the link, the line or the list."""
+    shown = _HIDDEN.sub("", _CONTROL.sub(" ", text))
+    shown = shown.replace("`", "'").replace("](", "] (")
+    return _cut(_BLANKS.sub(" ", shown).strip(), MAX_FIELD_CHARS)
+
+
+def _cut(text: str, limit: int) -> str:
+    if _units(text) <= limit:
+        return text
+    head = _first_units(text, limit - 1)
+    words = _LAST_WORD.sub("", head)
+    # Text without blanks (Chinese, Japanese) would shrink to its first word.
+    return (words if _units(words) >= limit * 0.6 else head).rstrip() + "…"
+
+
+def _units(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+def _first_units(text: str, count: int) -> str:
+    # Half of a surrogate pair at the cut is dropped, never written.
+    return text.encode("utf-16-le")[: 2 * count].decode("utf-16-le", "ignore")
+
+
+def _within_budget(lines: list[str]) -> list[str]:
+    sizes = [_units(line) + 1 for line in lines]  # with the newline before or after it
+    left = MAX_INDEX_CHARS + 1
+    kept: set[int] = set()
+    for limit in (MAX_LINE_CHARS, MAX_INDEX_CHARS):
+        for position, size in enumerate(sizes):
+            if position not in kept and size <= min(limit + 1, left):
+                kept.add(position)
+                left -= size
+    return [line for position, line in enumerate(lines) if position in kept]

@@ -1,0 +1,71 @@
+"""Which names a memory document may have; pure text rules."""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from memory.beneath import MAX_NAME_BYTES, MAX_PATH_BYTES
+from memory.errors import PathEscape, PathRefused
+
+INDEX_NAME = "MEMORY.md"
+PINNED_NAME = "pinned"
+SUFFIX = ".md"
+TEMPORARY_PREFIX = ".memlane-"  # never ends in .md, so no reader takes it for a document
+
+
+def split_absolute(path: str) -> tuple[str, ...]:
+    """Split an absolute path into names; empty ones and ``.`` are dropped.
+
+    Raises:
+        PathEscape: not absolute, or with ``..``.
+        PathRefused: NUL, or a name or the path too long for a file system.
+    """
+    if "\0" in path:
+        raise PathRefused("a path can't hold NUL", path=path)
+    if not path.startswith("/"):
+        raise PathEscape("the path must be absolute", path=path)
+    parts = tuple(part for part in path.split("/") if part not in {"", "."})
+    if ".." in parts:
+        raise PathEscape("the path must not hold `..`", path=path)
+    sizes = [len(part.encode("utf-8", "surrogatepass")) for part in parts]
+    if max(sizes, default=0) > MAX_NAME_BYTES or sum(sizes) + len(sizes) > MAX_PATH_BYTES:
+        raise PathRefused("the path or a name in it is too long", path=path)
+    return parts
+
+
+def is_document(name: str) -> bool:
+    """Tell whether a file of this name counts as a document."""
+    return name.endswith(SUFFIX) and name != INDEX_NAME
+
+
+def require_writable(parts: Sequence[str]) -> None:
+    """Refuse a path, relative to its root, that may never be written or removed.
+
+    Raises:
+        PathRefused: the index, ``pinned/``, not ``.md``, characters that can't be shown or stored.
+    """
+    path = "/".join(parts)
+    if not parts or not parts[-1].endswith(SUFFIX) or parts[-1] == SUFFIX:
+        raise PathRefused("only files that end in .md can be written", path=path)
+    if fold(parts[-1]) == fold(INDEX_NAME):
+        raise PathRefused(f"{INDEX_NAME} is generated", path=path)
+    if fold(parts[0]) == PINNED_NAME:
+        raise PathRefused(f"{PINNED_NAME}/ is kept by hand", path=path)
+    if not path.isprintable():
+        raise PathRefused("the path holds control or invisible characters", path=ascii(path))
+
+
+def fold(name: str) -> str:
+    """What two names share that some file system takes for one: case and Unicode form."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def refuse_twin(name: str, others: Iterable[str]) -> None:
+    """Refuse a new name beside an existing one that differs only by case or Unicode form.
+
+    Raises:
+        PathRefused: names the existing one.
+    """
+    folded = fold(name)
+    for other in others:
+        if other != name and fold(other) == folded:
+            raise PathRefused(f"too like the existing name {other!r}", path=name)

@@ -1,0 +1,141 @@
+"""Where memory lives: the roots of a workspace below one base."""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from core.acp import Scope
+from core.errors import InputError
+from memory.beneath import open_folder, read_regular, reporting, unlink_if_there, write_new
+from memory.errors import DocumentMissing, StoreUnusable
+from memory.renames import Renames
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+OWNER_NAME = "memlane-owner.json"
+_MAX_SLUG_CHARS = 230
+_MAX_OWNER_BYTES = 64 * 1024
+_USER = ("memories",)
+_LOCAL = (".qwen", "memory")
+_NO_WORD = re.compile(r"[^A-Za-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """The two memory roots of one workspace, canonical absolute paths."""
+
+    user: Path
+    project: Path
+
+    def of(self, scope: Scope) -> Path:
+        """The root of this scope."""
+        return self.user if scope == "user" else self.project
+
+
+def find_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
+    """Find the memory roots of a workspace and create them (0700) when they are missing.
+
+    A workspace whose slug is taken by another one gets a folder of its own, so the two never share memory.
+
+    Args:
+        base: the memory base, an existing folder.
+        workspace: canonical absolute path of the workspace, an existing folder.
+        local: keep project memory in ``<workspace>/.qwen/memory``.
+
+    Raises:
+        StoreUnusable: base or workspace is missing, a step below them is a link, or a folder can't be
+            made; folders made so far stay.
+    """
+    base = canonical_folder(base, "memory base")
+    project_anchor = canonical_folder(Path(workspace), "workspace")
+    project = (project_anchor, _LOCAL) if local else (base, _project_parts(base, workspace))
+    return Roots(user=_make(base, _USER), project=_make(*project))
+
+
+def canonical_folder(path: Path, what: str) -> Path:
+    """Resolve an existing folder.
+
+    Raises:
+        StoreUnusable: it is missing, no folder, or links to itself.
+    """
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
+        raise StoreUnusable(f"the {what} {str(path)!r} does not exist") from error
+    if not real.is_dir():
+        raise StoreUnusable(f"the {what} {str(path)!r} is not a folder")
+    return real
+
+
+def slug(workspace: str) -> str:
+    """Name of a workspace's project folder: ``-`` for each UTF-16 unit outside ``A-Za-z0-9``.
+
+    One too long for a file system is cut and gets 8 hex digits of the path's SHA-256.
+    """
+    units = _NO_WORD.sub(lambda match: "-" if ord(match[0]) <= 0xFFFF else "--", workspace)
+    return units if len(units) <= _MAX_SLUG_CHARS else _with_hash(units[:_MAX_SLUG_CHARS], workspace)
+
+
+def _with_hash(name: str, workspace: str) -> str:
+    whole = hashlib.sha256(workspace.encode("utf-8", "surrogateescape")).hexdigest()
+    return f"{name}-{whole[:8]}"
+
+
+def _project_parts(base: Path, workspace: str) -> tuple[str, ...]:
+    plain = slug(workspace)
+    for name in (plain, _with_hash(plain, workspace)):
+        if _claim(base, name, workspace):
+            return "projects", name, "memory"
+    raise StoreUnusable(f"the project folder of {workspace!r} belongs to another workspace")
+
+
+def _claim(base: Path, name: str, workspace: str) -> bool:
+    """Become or be the owner of a project folder; whoever comes first keeps it."""
+    with _below(base, ("projects", name)) as folder:
+        owner = _read_owner(folder)
+        if owner is None:
+            draft = f"{OWNER_NAME}.{secrets.token_hex(8)}.tmp"
+            try:
+                write_new(folder, draft, json.dumps({"workspace": workspace}).encode())
+                Renames().place(folder, draft, OWNER_NAME)
+                os.fsync(folder)
+            finally:
+                unlink_if_there(folder, draft)
+            owner = _read_owner(folder)
+    return owner == workspace
+
+
+def _read_owner(folder: int) -> str | None:
+    try:
+        content = read_regular(folder, OWNER_NAME, max_bytes=_MAX_OWNER_BYTES)
+        return str(json.loads(content)["workspace"])
+    except DocumentMissing:
+        return None
+    except (ValueError, KeyError, TypeError, InputError) as error:
+        raise StoreUnusable(f"{OWNER_NAME} is damaged") from error
+
+
+def _make(anchor: Path, parts: tuple[str, ...]) -> Path:
+    root = anchor.joinpath(*parts)
+    try:
+        str(root).encode()
+    except UnicodeEncodeError as error:
+        raise StoreUnusable(f"the path {str(root)!r} is not UTF-8") from error
+    with _below(anchor, parts):
+        return root
+
+
+@contextmanager
+def _below(anchor: Path, parts: tuple[str, ...]) -> Iterator[int]:
+    shown = anchor.joinpath(*parts)
+    try:
+        with reporting(str(shown)), open_folder(anchor, parts, create=True) as folder:
+            yield folder
+    except InputError as error:
+        raise StoreUnusable(f"{shown}: {error}") from error

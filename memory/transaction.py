@@ -1,0 +1,304 @@
+"""A task's staged edits: reads see them, the roots don't until the store commits."""
+
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from core.acp import Scope
+from core.errors import InputError
+from memory.beneath import digest, look, open_folder, open_regular, read_regular, reporting
+from memory.errors import DocumentInvalid, DocumentMissing, PathEscape, PathRefused, TooLarge
+from memory.journal import TaskRun
+from memory.names import fold, refuse_twin, require_writable, split_absolute
+from memory.paths import SCOPES, Roots
+from memory.scan import list_documents, list_names
+from memory.validation import MAX_FILE_BYTES, find_problems
+
+MAX_FILES = 50
+MAX_READ_BYTES = 1_000_000
+
+_Parts = tuple[str, ...]
+_Key = tuple[Scope, _Parts]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name in a folder."""
+
+    name: str
+    is_directory: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One document before and after the task; None means absent.
+
+    Attributes:
+        path: absolute.
+    """
+
+    path: str
+    scope: Scope
+    before: bytes | None
+    after: bytes | None
+
+
+class Transaction:
+    """Overlay over the roots of one workspace; made by ``Store.begin``, used by one thread.
+
+    Every path is an absolute path as text. Nothing touches a root.
+
+    Attributes:
+        run: the task that the edits belong to.
+        writable: scopes whose documents may be changed.
+    """
+
+    def __init__(self, run: TaskRun, roots: Roots, *, writable: frozenset[Scope]) -> None:
+        self.run = run
+        self.roots = roots
+        self.writable = writable
+        self._staged: dict[_Key, bytes | None] = {}
+        self._seen: dict[_Key, bytes | None] = {}  # what the disk held when the task looked
+        self._read: set[_Key] = set()
+
+    def scope_of(self, path: str) -> Scope:
+        """Tell which root the path lies in; the root itself counts, the file need not exist.
+
+        Raises:
+            PathEscape: in none.
+        """
+        return self._key(path)[0]
+
+    def read(self, path: str, *, max_bytes: int = MAX_READ_BYTES) -> bytes:
+        """Read a file as the task would leave it, and remember which bytes were seen.
+
+        Any regular file inside a root may be read, ``MEMORY.md`` included.
+
+        Raises:
+            DocumentMissing: no such file.
+            PathEscape: outside the roots, through a link, or a file with a second hard link.
+            PathRefused: not a regular file.
+            TooLarge: more than ``max_bytes``.
+        """
+        key = self._key(path)
+        content = self._staged[key] if key in self._staged else self._on_disk(key, max_bytes)
+        if content is None:
+            raise DocumentMissing("no such file", path=path)
+        if len(content) > max_bytes:
+            raise TooLarge(f"{path} is larger than {max_bytes} bytes")
+        if key not in self._staged:
+            self._seen[key] = content
+        self._read.add(key)
+        return content
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a file or folder is there as the task would leave it; refuses as ``read`` does."""
+        key = self._key(path)
+        if key in self._staged:
+            return self._staged[key] is not None
+        if any(self._is_below(key, staged) for staged in self._staged_documents()):
+            return True
+        scope, parts = key
+        try:
+            with self._folder(scope, parts[:-1]) as folder:
+                return not parts or self._stands(folder, parts[-1])
+        except DocumentMissing:
+            return False
+
+    def has_read(self, path: str) -> bool:
+        """Tell whether this transaction has read or written the file."""
+        return self._key(path) in self._read
+
+    def write(self, path: str, content: bytes) -> None:
+        """Stage the whole content of a document; missing folders are made at commit.
+
+        Raises:
+            PathEscape: outside the roots or through a link.
+            PathRefused: not a document that may be written (see the error), or a root not writable here.
+            TooLarge: over 256 KiB, or over 50 changed files.
+        """
+        if len(content) > MAX_FILE_BYTES:
+            raise TooLarge(f"a document may have {MAX_FILE_BYTES} bytes at most")
+        self._stage(self._writable_key(path), content)
+
+    def remove(self, path: str) -> None:
+        """Stage the removal of a document.
+
+        Raises:
+            DocumentMissing: no such file.
+            PathEscape, PathRefused, TooLarge: as for ``write``.
+        """
+        key = self._writable_key(path)
+        there = self._staged[key] if key in self._staged else self._on_disk(key, MAX_READ_BYTES)
+        if there is None:
+            raise DocumentMissing("no such file", path=path)
+        self._stage(key, None)
+
+    def list_directory(self, path: str) -> tuple[Entry, ...]:
+        """Names in a folder, staged ones included; directories first, then by name. Links are left out.
+
+        Raises:
+            DocumentMissing: no such folder.
+            PathEscape, PathRefused: as for ``read``.
+        """
+        key = self._key(path)
+        staged = [below for below in self._staged_documents() if self._is_below(key, below)]
+        found = self._disk_names(key, required=not staged and bool(key[1]))
+        for _, parts in staged:
+            name = parts[len(key[1])]
+            found[name] = len(parts) > len(key[1]) + 1
+        names = sorted(found, key=lambda name: (not found[name], name))
+        return tuple(Entry(name, found[name]) for name in names)
+
+    def documents(self, scope: Scope) -> Iterator[str]:
+        """Absolute paths of every ``.md`` except ``MEMORY.md``, staged ones included, sorted."""
+        with reporting(f"the {scope} memory"):
+            found = {tuple(path.split("/")) for path in list_documents(self.roots.of(scope))}
+        for (staged_scope, parts), content in self._staged.items():
+            if staged_scope == scope:
+                (found.discard if content is None else found.add)(parts)
+        yield from sorted(self._absolute((scope, parts)) for parts in found)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What a commit would change, sorted by path; staged bytes equal to the old ones are dropped."""
+        changed = [
+            Change(self._absolute(key), key[0], self._seen[key], after)
+            for key, after in self._staged.items()
+            if self._seen[key] != after
+        ]
+        return tuple(sorted(changed, key=lambda change: change.path))
+
+    def validate(self) -> tuple[DocumentInvalid, ...]:
+        """Check every staged document; empty when a commit may go on."""
+        return tuple(
+            DocumentInvalid(change.path, reason)
+            for change in self.changes
+            if change.after is not None
+            for reason in find_problems(change.after, before=change.before)
+        )
+
+    def find_conflicts(self) -> tuple[str, ...]:
+        """Absolute paths of changed documents that are no longer on disk as the task saw them.
+
+        Only the store calls this, under its lock.
+        """
+        keys = (self._key(change.path) for change in self.changes)
+        return tuple(self._absolute(key) for key in keys if not self._is_as_seen(key))
+
+    def digest_seen(self, path: str) -> str | None:
+        """Digest of the bytes that the task saw on disk; None when it saw no file."""
+        seen = self._seen[self._key(path)]
+        return digest(seen) if seen is not None else None
+
+    def _key(self, path: str) -> _Key:
+        parts = split_absolute(path)
+        for scope in sorted(SCOPES, key=lambda scope: -len(self.roots.of(scope).parts)):
+            root = self.roots.of(scope).parts[1:]
+            if parts[: len(root)] == root:
+                return scope, parts[len(root) :]
+        raise PathEscape("the path is outside the memory folders", path=path)
+
+    def _writable_key(self, path: str) -> _Key:
+        scope, parts = self._key(path)
+        if scope not in self.writable:
+            raise PathRefused(f"{scope} memory may not be changed here", path=path)
+        require_writable(parts)
+        self._refuse_staged_clash((scope, parts))
+        with suppress(DocumentMissing):
+            self._refuse_disk_twin(scope, parts)
+        return scope, parts
+
+    def _stage(self, key: _Key, content: bytes | None) -> None:
+        if key not in self._seen:
+            self._seen[key] = self._on_disk(key, MAX_READ_BYTES)
+        others = sum(1 for other in self._staged if other != key)
+        if others >= MAX_FILES:
+            raise TooLarge(f"a task may change {MAX_FILES} files at most")
+        self._staged[key] = content
+        self._read.add(key)
+
+    def _refuse_staged_clash(self, key: _Key) -> None:
+        for other in self._staged_documents():
+            if self._is_below(key, other) or self._is_below(other, key):
+                raise PathRefused("one path can't be both a file and a folder", path=self._absolute(key))
+            if other[0] == key[0]:
+                _refuse_twin_path(key[1], other[1])
+
+    def _refuse_disk_twin(self, scope: Scope, parts: _Parts) -> None:
+        for depth, name in enumerate(parts):
+            with self._folder(scope, parts[:depth]) as folder:
+                if look(folder, name) is None:
+                    refuse_twin(name, (entry.name for entry in list_names(folder)))
+                    return
+
+    def _on_disk(self, key: _Key, max_bytes: int) -> bytes | None:
+        scope, parts = key
+        if not parts:
+            raise PathRefused("a folder is no file", path=self._absolute(key))
+        try:
+            with self._folder(scope, parts[:-1]) as folder:
+                return read_regular(folder, parts[-1], max_bytes=max_bytes)
+        except DocumentMissing:
+            return None
+
+    def _is_as_seen(self, key: _Key) -> bool:
+        try:
+            if self._seen[key] is None:
+                with suppress(DocumentMissing):
+                    self._refuse_disk_twin(*key)
+            return self._on_disk(key, MAX_READ_BYTES) == self._seen[key]
+        except InputError:  # a link, a folder, or far larger: in any case not what it was
+            return False
+
+    def _disk_names(self, key: _Key, *, required: bool) -> dict[str, bool]:
+        try:
+            with self._folder(*key) as folder:
+                return {
+                    entry.name: entry.is_dir(follow_symlinks=False)
+                    for entry in list_names(folder)
+                    if not entry.is_symlink() and not self._is_removed(key, entry.name)
+                }
+        except DocumentMissing:
+            if required:
+                raise
+            return {}
+
+    def _is_removed(self, folder: _Key, name: str) -> bool:
+        key = (folder[0], (*folder[1], name))
+        return key in self._staged and self._staged[key] is None
+
+    def _staged_documents(self) -> Iterator[_Key]:
+        return (key for key, content in self._staged.items() if content is not None)
+
+    @staticmethod
+    def _stands(folder: int, name: str) -> bool:
+        found = look(folder, name)
+        if found is None:
+            return False
+        if stat.S_ISDIR(found.st_mode):
+            return True
+        with open_regular(folder, name):
+            return True
+
+    @staticmethod
+    def _is_below(folder: _Key, key: _Key) -> bool:
+        depth = len(folder[1])
+        return folder[0] == key[0] and len(key[1]) > depth and key[1][:depth] == folder[1]
+
+    @contextmanager
+    def _folder(self, scope: Scope, parts: Sequence[str]) -> Iterator[int]:
+        with reporting(f"the {scope} memory"), open_folder(self.roots.of(scope), parts) as folder:
+            yield folder
+
+    def _absolute(self, key: _Key) -> str:
+        return "/".join([str(self.roots.of(key[0])), *key[1]])
+
+
+def _refuse_twin_path(parts: _Parts, other: _Parts) -> None:
+    for name, existing in zip(parts, other, strict=False):
+        if name != existing:
+            if fold(name) == fold(existing):
+                refuse_twin(name, [existing])
+            return

@@ -1,0 +1,41 @@
+"""A web process and its workspaces, shared by the tests of one module."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.settings import Settings
+from core.workspaces import Workspaces
+from tests.support.lane_driver import LaneDriver
+from tests.support.web_server import WebServer, running_web
+
+HEARTBEAT_S = 0.2
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Two workspaces, the first one primary, the second one with a name that needs encoding."""
+    base = tmp_path_factory.mktemp("workspaces")
+    folders = [base / "first", base / "second ä%"]
+    for folder in folders:
+        folder.mkdir()
+    return folders
+
+
+@pytest.fixture(scope="module")
+def workspaces(paths: list[Path]) -> Workspaces:
+    return Workspaces(map(str, paths))
+
+
+@pytest.fixture(scope="module")
+def web(redis_url: str, paths: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebServer]:
+    folder = tmp_path_factory.mktemp("web")
+    with running_web(redis_url, paths, folder=folder, heartbeat_s=HEARTBEAT_S) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def lane(redis_url: str, workspaces: Workspaces) -> LaneDriver:
+    """Plays the worker of the primary workspace."""
+    return LaneDriver(Settings(redis_url=redis_url), workspaces.primary.id)

@@ -1,0 +1,184 @@
+"""The real agent child as a process, spoken to line by line."""
+
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from core import acp, jsonrpc
+from core.ids import new_task_id, workspace_id
+
+LANE = "test/0123456789abcdef"
+
+_PROGRAM = (
+    "import sys; from agent.server import serve; from core.logs import configure_logs; "
+    "from core.settings import ModelSettings, load_settings; configure_logs('info', process='agent'); "
+    "sys.exit(serve(load_settings(), ModelSettings()))"
+)
+
+
+class AgentChild:
+    """A running child of one workspace on one memory base."""
+
+    def __init__(self, workspace: Path, base: Path, environment: Mapping[str, str]) -> None:
+        self.workspace = workspace
+        self.base = base
+        self._log_path = base.parent / f"{base.name}-agent.log"
+        self._log = self._log_path.open("ab")
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _PROGRAM],
+            cwd=workspace,
+            env=_environment(base, environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+        )
+        self._answers: queue.Queue[jsonrpc.Message] = queue.Queue()
+        self._early: list[jsonrpc.Message] = []
+        self._next_id = 0
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def log(self) -> str:
+        """What the child wrote to standard error so far."""
+        return self._log_path.read_text()
+
+    def call(self, method: str, params: Any, *, timeout_s: float = 20) -> Any:
+        """Send a request and wait for its answer: the result, or the ``ErrorResponse``."""
+        return self.answer(self.send(method, params), timeout_s=timeout_s)
+
+    def send(self, method: str, params: Any) -> int:
+        """Send a request; returns its id."""
+        self._next_id += 1
+        self.send_line(jsonrpc.request(self._next_id, method, params))
+        return self._next_id
+
+    def send_line(self, line: bytes) -> None:
+        """Write bytes as they are."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+
+    def answer(self, message_id: int | str, *, timeout_s: float = 20) -> Any:
+        """Wait for the answer of a request; answers of others are kept."""
+        for early in self._early:
+            if getattr(early, "id", None) == message_id:
+                self._early.remove(early)
+                return _result(early)
+        while True:
+            try:
+                message = self._answers.get(timeout=timeout_s)
+            except queue.Empty:
+                raise AssertionError(f"no answer; the child's log:\n{self.log}") from None
+            if getattr(message, "id", None) == message_id:
+                return _result(message)
+            self._early.append(message)
+
+    def remember(self, content: str, *, timeout_s: float = 20, **params: Any) -> Any:
+        """Call the remember method with our meta."""
+        return self.call(acp.REMEMBER, remember_params(self, content, **params), timeout_s=timeout_s)
+
+    def close_stdin(self, *, timeout_s: float = 10) -> int:
+        """End the child's input and wait for its exit code."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        return self.wait(timeout_s=timeout_s)
+
+    def wait(self, *, timeout_s: float = 10) -> int:
+        """Wait for the child's end."""
+        return self._process.wait(timeout_s)
+
+    def stop(self) -> None:
+        """End the child if it still runs, and free everything."""
+        if self._process.stdin is not None and not self._process.stdin.closed:
+            self._process.stdin.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait(5)
+        self._reader.join(5)
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        self._log.close()
+
+    def documents(self) -> dict[str, bytes]:
+        """Every memory document below the base: path relative to it, content; indexes left out."""
+        found = self.base.rglob("*.md")
+        return {
+            str(path.relative_to(self.base)): path.read_bytes()
+            for path in sorted(found)
+            if path.name != "MEMORY.md"
+        }
+
+    @property
+    def pid(self) -> int:
+        """Process id of the child."""
+        return self._process.pid
+
+    @property
+    def workspace_id(self) -> str:
+        """Id of the workspace it serves."""
+        return workspace_id(str(self.workspace))
+
+    @property
+    def user_root(self) -> Path:
+        """Where user memory is."""
+        return self.base / "memories"
+
+    @property
+    def project_root(self) -> Path:
+        """Where the workspace's project memory is."""
+        slug = "".join(one if one.isascii() and one.isalnum() else "-" for one in str(self.workspace))
+        return self.base / "projects" / slug / "memory"
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self._answers.put(jsonrpc.parse(line))
+
+
+@contextmanager
+def agent_child(
+    tmp_path: Path, environment: Mapping[str, str] | None = None, *, name: str = "base"
+) -> Iterator[AgentChild]:
+    """Run a child in ``<tmp_path>/workspace`` on ``<tmp_path>/<name>``; both are made when missing."""
+    workspace, base = tmp_path.resolve() / "workspace", tmp_path.resolve() / name
+    workspace.mkdir(exist_ok=True)
+    base.mkdir(exist_ok=True)
+    child = AgentChild(workspace, base, environment or {})
+    try:
+        yield child
+    finally:
+        child.stop()
+
+
+def remember_params(child: AgentChild, content: str, **params: Any) -> dict[str, Any]:
+    """Params of a remember call; ``task``, ``fence``, ``timeout_ms`` and ``client`` go into our meta."""
+    meta = {
+        "taskId": params.pop("task", None) or new_task_id("remember"),
+        "laneId": LANE,
+        "fence": params.pop("fence", 1),
+        "timeoutMs": params.pop("timeout_ms", acp.AGENT_TIMEOUT_MS),
+    }
+    client = params.pop("client", None)
+    if client is not None:
+        meta["clientId"] = client
+    return {"content": content, "cwd": str(child.workspace), "_meta": {acp.TASK_META: meta}} | params
+
+
+def _result(message: jsonrpc.Message) -> Any:
+    return message.result if isinstance(message, jsonrpc.Response) else message
+
+
+def _environment(base: Path, extra: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name.startswith(("COVERAGE", "LANG", "LC_"))}
+    return (
+        kept | {"PATH": os.defpath, "HOME": str(base.parent), "MEMLANE_MEMORY_DIR": str(base)} | dict(extra)
+    )

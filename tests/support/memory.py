@@ -1,0 +1,115 @@
+"""Builders for tests of the memory package: real bases, real stores, real processes."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from core.acp import Scope
+from core.ids import LaneId, TaskId, new_task_id
+from memory.document import MemoryType, render_document
+from memory.paths import Roots, find_roots
+from memory.store import Commit, Store, TaskRun
+from memory.transaction import Transaction
+
+LANE = LaneId("default/0123456789abcdef")
+BOTH: frozenset[Scope] = frozenset({"user", "project"})
+
+
+class Bench:
+    """A memory base with one workspace."""
+
+    def __init__(self, folder: Path) -> None:
+        self.base = folder / "base"
+        self.workspace = folder / "work"
+        self.base.mkdir()
+        self.workspace.mkdir()
+        self.roots: Roots = find_roots(self.base, str(self.workspace))
+        self.user = self.roots.user
+        self.project = self.roots.project
+
+    def put(self, path: Path, content: bytes) -> Path:
+        """Write a file as a foreign writer does."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        return path
+
+    def transaction(self, run: TaskRun | None = None) -> Transaction:
+        return Transaction(run or task_run(), self.roots, writable=BOTH)
+
+    def commit(self, store: Store, run: TaskRun, edits: dict[Path, bytes | None]) -> dict[str, Any]:
+        """Seal, edit and commit as one task."""
+        recorded = store.seal(run)
+        if recorded is not None:
+            return recorded
+        transaction = store.begin(run, self.roots, writable=BOTH)
+        for path, content in edits.items():
+            if content is None:
+                transaction.remove(str(path))
+            else:
+                transaction.write(str(path), content)
+        return store.commit(transaction, result_of=describe)
+
+
+def task_run(fence: int = 1, *, task: str | None = None, lane: str = LANE) -> TaskRun:
+    return TaskRun(TaskId(task or new_task_id("remember")), LaneId(lane), fence, "remember", "tester")
+
+
+def note(name: str = "Tea", *, kind: MemoryType = "user", body: str = "\nLikes tea.\n") -> bytes:
+    return render_document(type=kind, name=name, description=f"about {name}", body=body)
+
+
+def describe(commit: Commit) -> dict[str, Any]:
+    return {
+        "revision": commit.revision,
+        "filesTouched": [str(path) for path in commit.files_touched],
+        "touchedScopes": list(commit.touched_scopes),
+    }
+
+
+def revision(result: dict[str, Any] | None) -> str | None:
+    """Revision of a recorded result; no result is a failure here."""
+    assert result is not None
+    found: str | None = result["revision"]
+    return found
+
+
+def tree(*folders: Path) -> dict[str, bytes]:
+    """Every file below the folders with its bytes, temporary files included."""
+    return {
+        str(path): path.read_bytes()
+        for folder in folders
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not path.is_symlink()
+    }
+
+
+def in_child(action: Callable[[], object]) -> int:
+    """Run in a forked process; the exit status as ``os.waitpid`` gives it, decoded."""
+    pid = start_child(action)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def start_child(action: Callable[[], object]) -> int:
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            action()
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
+
+
+class KillAt:
+    """Checkpoint that kills its own process at the n-th step, counted from 0."""
+
+    def __init__(self, step: int) -> None:
+        self.left = step
+
+    def __call__(self, _name: str) -> None:
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.left -= 1

@@ -1,0 +1,289 @@
+import os
+import socket
+
+import pytest
+
+from memory.errors import DocumentMissing, PathEscape, PathRefused, TooLarge
+from memory.paths import Roots
+from memory.transaction import Change, Entry, Transaction
+from tests.support.memory import note, task_run
+
+
+@pytest.fixture
+def tea(bench):
+    return bench.put(bench.user / "user/tea.md", note("Tea"))
+
+
+def test_it_reads_what_it_wrote_and_the_disk_stays(bench, tea):
+    transaction = bench.transaction()
+
+    transaction.write(str(tea), note("New"))
+
+    assert transaction.read(str(tea)) == note("New")
+    assert tea.read_bytes() == note("Tea")
+    assert transaction.changes == (Change(str(tea), "user", note("Tea"), note("New")),)
+
+
+def test_a_removed_document_is_missing_for_the_task_alone(bench, tea):
+    transaction = bench.transaction()
+
+    transaction.remove(str(tea))
+
+    assert not transaction.exists(str(tea))
+    with pytest.raises(DocumentMissing):
+        transaction.read(str(tea))
+    with pytest.raises(DocumentMissing):
+        transaction.remove(str(tea))
+    assert list(transaction.documents("user")) == []
+    assert transaction.list_directory(str(tea.parent)) == ()
+    assert tea.exists()
+
+
+def test_edits_that_end_where_they_began_are_no_change(bench, tea):
+    transaction = bench.transaction()
+    transaction.write(str(tea), note("New"))
+    transaction.write(str(tea), note("Tea"))
+    transaction.write(str(bench.user / "x.md"), note())
+    transaction.remove(str(bench.user / "x.md"))
+
+    assert transaction.changes == ()
+
+
+def test_it_knows_what_it_has_read(bench, tea):
+    transaction = bench.transaction()
+    other = str(bench.user / "other.md")
+    with pytest.raises(DocumentMissing):
+        transaction.read(other)
+
+    before = [transaction.has_read(path) for path in (str(tea), other)]
+    transaction.read(str(tea))
+    transaction.write(other, note())
+
+    assert before == [False, False]
+    assert [transaction.has_read(path) for path in (str(tea), f"{bench.user}//user/./tea.md", other)] == [
+        True
+    ] * 3
+
+
+def test_listings_show_staged_documents_folders_first(bench, tea):
+    transaction = bench.transaction()
+    bench.put(bench.user / "a.md", note())
+    bench.put(bench.user / "MEMORY.md", b"")
+    bench.put(bench.user / ".memlane-0123-0.tmp", b"")
+    (bench.user / "link.md").symlink_to(tea)
+    transaction.write(str(bench.user / "zoo/b.md"), note())
+    transaction.write(str(bench.user / "b.md"), note())
+
+    assert transaction.list_directory(str(bench.user)) == (
+        Entry("user", True),
+        Entry("zoo", True),
+        Entry("MEMORY.md", False),
+        Entry("a.md", False),
+        Entry("b.md", False),
+    )
+    assert transaction.list_directory(str(bench.user / "zoo")) == (Entry("b.md", False),)
+    assert list(transaction.documents("user")) == [
+        str(bench.user / name) for name in ("a.md", "b.md", "user/tea.md", "zoo/b.md")
+    ]
+
+
+def test_a_missing_folder_can_not_be_listed_but_a_missing_root_is_empty(bench):
+    transaction = bench.transaction()
+    bench.project.rmdir()
+
+    with pytest.raises(DocumentMissing):
+        transaction.list_directory(str(bench.user / "none"))
+    assert transaction.list_directory(str(bench.project)) == ()
+    assert list(transaction.documents("project")) == []
+
+
+def test_it_tells_what_exists(bench, tea):
+    transaction = bench.transaction()
+    transaction.write(str(bench.user / "new/x.md"), note())
+
+    paths = ["user/tea.md", "user", "new", "new/x.md", "", "none", "none/x.md"]
+
+    assert [transaction.exists(f"{bench.user}/{path}") for path in paths] == [True] * 5 + [False] * 2
+
+
+def test_the_scope_of_a_path_is_its_root(bench):
+    transaction = bench.transaction()
+
+    assert transaction.scope_of(str(bench.user)) == "user"
+    assert transaction.scope_of(f"{bench.project}/not/there.md") == "project"
+
+
+def outside_paths(bench):
+    return [
+        "relative.md",
+        "",
+        f"{bench.user}/../x.md",
+        f"{bench.user}/a/../../x.md",
+        "/etc/passwd",
+        f"{bench.user}-evil/x.md",
+        str(bench.base),
+    ]
+
+
+def test_paths_outside_are_refused_whatever_is_asked(bench, tea):
+    transaction = bench.transaction()
+    calls = [
+        transaction.scope_of,
+        transaction.read,
+        transaction.exists,
+        transaction.has_read,
+        transaction.remove,
+        transaction.list_directory,
+        lambda path: transaction.write(path, note()),
+    ]
+    for path in outside_paths(bench):
+        for call in calls:
+            with pytest.raises(PathEscape):
+                call(path)
+    assert transaction.changes == ()
+
+
+def test_links_are_refused_in_any_step(bench, tea, tmp_path):
+    target = bench.put(tmp_path / "outside/x.md", b"secret")
+    (bench.user / "leaf.md").symlink_to(target)
+    (bench.user / "dangling.md").symlink_to(tmp_path / "none.md")
+    (bench.user / "folder").symlink_to(target.parent)
+    (bench.user / "hard.md").hardlink_to(target)
+    transaction = bench.transaction()
+
+    for name in ("leaf.md", "dangling.md", "folder/x.md", "folder/new.md", "hard.md"):
+        for call in (transaction.read, transaction.remove, transaction.exists):
+            with pytest.raises(PathEscape):
+                call(str(bench.user / name))
+        with pytest.raises(PathEscape):
+            transaction.write(str(bench.user / name), note())
+    with pytest.raises(PathEscape):
+        transaction.list_directory(str(bench.user / "folder"))
+    assert target.read_bytes() == b"secret"
+
+
+def test_what_is_no_regular_file_is_refused_without_waiting(bench):
+    os.mkfifo(bench.user / "fifo.md")
+    (bench.user / "folder.md").mkdir()
+    here = os.open(bench.user, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"/proc/self/fd/{here}/socket.md")
+    os.close(here)
+    bench.put(bench.user / "file.md", note())
+    transaction = bench.transaction()
+
+    for name in ("fifo.md", "folder.md", "socket.md", "", "file.md/x.md"):
+        with pytest.raises(PathRefused):
+            transaction.read(f"{bench.user}/{name}")
+        with pytest.raises(PathRefused):
+            transaction.write(f"{bench.user}/{name}", note())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a.txt",
+        "a.MD",
+        "a",
+        ".md",
+        "MEMORY.md",
+        "memory.md",
+        "sub/Memory.md",
+        "pinned/a.md",
+        "PINNED/a.md",
+        "a\nb.md",
+        "a\u202eb.md",
+        "a\0.md",
+        "x" * 253 + ".md",
+        "/".join(["d" * 200] * 16) + "/a.md",
+        "a\udcff.md",
+    ],
+)
+def test_names_that_may_not_be_written(bench, name):
+    transaction = bench.transaction()
+
+    with pytest.raises(PathRefused):
+        transaction.write(f"{bench.user}/{name}", note())
+
+    assert transaction.changes == ()
+
+
+def test_pinned_documents_and_the_index_can_be_read(bench):
+    bench.put(bench.user / "pinned/p.md", note("Pinned"))
+    bench.put(bench.user / "MEMORY.md", b"index")
+    transaction = bench.transaction()
+
+    assert transaction.read(str(bench.user / "pinned/p.md")) == note("Pinned")
+    assert transaction.read(str(bench.user / "MEMORY.md")) == b"index"
+    with pytest.raises(PathRefused):
+        transaction.remove(str(bench.user / "pinned/p.md"))
+
+
+@pytest.mark.parametrize(
+    ("existing", "twin"),
+    [("user/tea.md", "user/Tea.md"), ("user/tea.md", "User/x.md"), ("caf\u00e9.md", "cafe\u0301.md")],
+)
+@pytest.mark.parametrize("staged", [True, False])
+def test_a_twin_by_case_or_unicode_form_is_refused(bench, existing, twin, staged):
+    transaction = bench.transaction()
+    if staged:
+        transaction.write(f"{bench.user}/{existing}", note())
+    else:
+        bench.put(bench.user / existing, note())
+
+    with pytest.raises(PathRefused, match="too like"):
+        transaction.write(f"{bench.user}/{twin}", note())
+    transaction.write(f"{bench.project}/{twin}", note())
+    transaction.write(f"{bench.user}/{existing}", note("Again"))
+
+
+def test_a_staged_path_is_a_file_or_a_folder(bench):
+    transaction = bench.transaction()
+    transaction.write(str(bench.user / "a.md"), note())
+    transaction.write(str(bench.user / "b.md/x.md"), note())
+
+    for path in ("a.md/x.md", "b.md"):
+        with pytest.raises(PathRefused, match="both"):
+            transaction.write(f"{bench.user}/{path}", note())
+
+
+def test_a_scope_that_is_not_writable_is_refused_and_readable(bench, tea):
+    transaction = Transaction(task_run(), bench.roots, writable=frozenset({"project"}))
+
+    with pytest.raises(PathRefused, match="user"):
+        transaction.write(str(tea), note())
+    assert transaction.read(str(tea)) == note("Tea")
+
+
+def test_sizes_and_numbers_are_limited(bench, tea):
+    transaction = bench.transaction()
+
+    with pytest.raises(TooLarge):
+        transaction.write(str(tea), b"x" * (256 * 1024 + 1))
+    with pytest.raises(TooLarge):
+        transaction.read(str(tea), max_bytes=10)
+    for number in range(50):
+        transaction.write(str(bench.user / f"{number}.md"), note())
+    transaction.write(str(bench.user / "0.md"), note("Again"))
+    with pytest.raises(TooLarge):
+        transaction.write(str(tea), note())
+    with pytest.raises(TooLarge):
+        transaction.read(str(bench.user / "0.md"), max_bytes=10)
+
+
+def test_it_validates_what_it_would_commit(bench, tea):
+    transaction = bench.transaction()
+    transaction.write(str(tea), b"no header")
+    transaction.write(str(bench.user / "good.md"), note())
+
+    (problem,) = transaction.validate()
+
+    assert (problem.path, "frontmatter" in problem.reason) == (str(tea), True)
+
+
+def test_a_project_root_inside_the_user_root_is_the_projects(tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    transaction = Transaction(task_run(), Roots(tmp_path, inner), writable=frozenset())
+
+    assert transaction.scope_of(str(inner / "x.md")) == "project"

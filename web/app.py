@@ -1,0 +1,92 @@
+"""The Flask application, put together."""
+
+from flask import Flask, g, request
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
+
+from core.errors import InputError, MemlaneError
+from core.logs import get_logger
+from core.settings import Settings
+from core.workspaces import Workspaces
+from events.hub import EventHub
+from jobs.client import JobsClient
+from web.auth import Guard, is_open
+from web.body import read_json_object
+from web.door import TARGET, Door
+from web.problems import INTERNAL, Problem, framework_problem, problem_of
+from web.relay import Relay
+from web.routes.capabilities import CapabilityRoutes
+from web.routes.events import EventRoutes
+from web.routes.health import HealthRoutes
+from web.routes.memory import MemoryRoutes
+
+RELAY = "memlane.relay"
+
+_log = get_logger(__name__)
+
+
+def create_app(
+    *, settings: Settings, workspaces: Workspaces, token: str, jobs: JobsClient, hub: EventHub
+) -> Flask:
+    """Make the WSGI application; nothing is read from the outside until a request comes.
+
+    Args:
+        settings: for the names that ``Host`` may hold.
+        token: bearer token that opens every route but the probes.
+
+    Returns:
+        The application; ``extensions[RELAY]`` is its relay, whose ``end_all`` a stopping server calls.
+    """
+    app = Flask("web", static_folder=None, template_folder=None)
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    relay = app.extensions[RELAY] = Relay(hub)
+    MemoryRoutes(jobs, workspaces).register(app)
+    CapabilityRoutes(workspaces).register(app)
+    HealthRoutes(jobs).register(app)
+    EventRoutes(hub, relay, workspaces).register(app)
+    app.before_request(_read_request)
+    app.after_request(_log_answer)
+    app.register_error_handler(MemlaneError, _answer_ours)
+    app.register_error_handler(HTTPException, _answer_framework)
+    app.register_error_handler(Exception, _answer_unexpected)
+    guard = Guard(token, bound_host=settings.host, hosts=settings.hosts)
+    app.wsgi_app = Door(app.wsgi_app, guard)  # type: ignore[method-assign]  # Flask's own seam for middleware
+    return app
+
+
+def _read_request() -> None:
+    target = request.environ[TARGET]
+    if is_open(target):
+        return  # strangers' bodies are not read
+    # before routing is acted on, as the contract has it: a broken body is refused on unknown paths, too
+    g.body = read_json_object(request)
+    if target.is_malformed:
+        raise InputError("Malformed URL encoding")
+
+
+def _log_answer(response: Response) -> Response:
+    rule = request.url_rule.rule if request.url_rule else None
+    level = _log.debug if request.endpoint in ("live", "ready") else _log.info
+    level("request_answered", method=request.method, route=rule, status=response.status_code)
+    return response
+
+
+def _answer_ours(error: MemlaneError) -> Response:
+    problem = problem_of(error)
+    if problem.status >= 500:
+        _log.warning("request_failed", code=problem.code, reason=str(error))
+    return _answer(problem)
+
+
+def _answer_framework(error: HTTPException) -> Response:
+    return _answer(framework_problem(error))
+
+
+def _answer_unexpected(_error: Exception) -> Response:
+    _log.exception("request_failed", code=INTERNAL.code)
+    return _answer(INTERNAL)
+
+
+def _answer(problem: Problem) -> Response:
+    return problem.respond(request.accept_mimetypes, instance=request.environ[TARGET].path)

@@ -1,0 +1,95 @@
+"""Who may come in: the name the request was sent to, the page it came from, the token it carries."""
+
+import hashlib
+import hmac
+import ipaddress
+import re
+from collections.abc import Iterable
+from wsgiref.types import WSGIEnvironment
+
+from web.errors import HostRefused, OriginRefused, Unauthorized
+from web.target import Target
+
+_OPEN_PATHS = frozenset({"/health", "/health/live", "/health/ready"})
+
+_LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "host.docker.internal"})
+_AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+_BEARER = re.compile(r"bearer[ \t]+(?P<token>.*?)[ \t]*", re.IGNORECASE | re.DOTALL)
+_ORIGIN = re.compile(r"https?://(?P<authority>.+)")
+
+
+class Guard:
+    """Decides in the contract's order: Host, then Origin, then bearer token."""
+
+    def __init__(self, token: str, *, bound_host: str, hosts: Iterable[str] = ()) -> None:
+        """Make a guard.
+
+        Args:
+            token: the one token that opens every route.
+            bound_host: address the service listens on; accepted in ``Host`` with the bound port.
+            hosts: further names, accepted with any port, because a proxy in front maps ports.
+        """
+        self._digest = _digest(token.encode())
+        self._local = _LOCAL_NAMES | _literal_names(bound_host)
+        self._named = frozenset(name.lower() for name in hosts)
+
+    def check(self, environ: WSGIEnvironment, target: Target) -> None:
+        """Let the request pass or say why not; reads no body.
+
+        Raises:
+            HostRefused: ``Host``, or the authority of an absolute target, is not ours.
+            OriginRefused: the request comes from a page of another origin.
+            Unauthorized: a path that is not open, without our token.
+        """
+        host = environ.get("HTTP_HOST", "").lower()
+        self._check_host(host, target, environ["SERVER_PORT"])
+        _check_origin(environ.get("HTTP_ORIGIN"), host)
+        if not is_open(target):
+            self._check_bearer(environ.get("HTTP_AUTHORIZATION", ""))
+
+    def _check_host(self, host: str, target: Target, bound_port: str) -> None:
+        authorities = [host] if target.authority is None else [host, target.authority.lower()]
+        if not all(self._is_ours(authority, bound_port) for authority in authorities):
+            raise HostRefused
+
+    def _is_ours(self, authority: str, bound_port: str) -> bool:
+        match = _AUTHORITY.fullmatch(authority)
+        if match is None:
+            return False
+        if match["name"] in self._named:
+            return True
+        return match["name"] in self._local and (match["port"] or "80") == bound_port
+
+    def _check_bearer(self, authorization: str) -> None:
+        match = _BEARER.fullmatch(authorization)
+        # latin-1 gives back the bytes as sent (PEP 3333); digests have one length whatever was sent
+        sent = match["token"].encode("latin-1", "replace") if match else b""
+        if not hmac.compare_digest(_digest(sent), self._digest):
+            raise Unauthorized
+
+
+def is_open(target: Target) -> bool:
+    """Whether the path asks for no token. What is not named here is closed, routes to come included."""
+    return target.path.removesuffix("/") in _OPEN_PATHS
+
+
+def _check_origin(origin: str | None, host: str) -> None:
+    if origin is None:
+        return
+    match = _ORIGIN.fullmatch(origin.lower())
+    if match is None or match["authority"] != host:
+        raise OriginRefused
+
+
+def _literal_names(bound_host: str) -> frozenset[str]:
+    try:
+        address = ipaddress.ip_address(bound_host)
+    except ValueError:
+        return frozenset({bound_host.lower()})
+    if address.is_unspecified:
+        return frozenset()
+    return frozenset({f"[{address}]" if address.version == 6 else str(address)})
+
+
+def _digest(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()

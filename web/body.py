@@ -1,0 +1,88 @@
+"""From the bytes of a request to a JSON object: content type, size, encoding, charset, syntax."""
+
+import json
+import zlib
+from typing import Any, NoReturn
+
+from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]  # ships no types
+from werkzeug.exceptions import ClientDisconnected
+from werkzeug.wrappers import Request
+
+from core.errors import InputError
+from web.errors import BodyTimeout, PayloadTooLarge, UnsupportedMediaType
+
+MAX_BODY_BYTES = 10 * 1024 * 1024
+
+_CHARSETS = frozenset({"utf-8", "utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"})
+_WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+_INVALID_JSON = "Invalid JSON in request body"
+
+
+def read_json_object(request: Request) -> dict[str, Any]:
+    """Read the body as a JSON object.
+
+    A body of another content type, an empty one and an array count as an empty object, as the
+    contract has it; whatever is missing from them is reported by the checks that follow.
+
+    Raises:
+        InputError: not JSON, not an object or array, nested too deeply, or not what its encoding says.
+        UnsupportedMediaType: unknown charset or content encoding.
+        PayloadTooLarge: more than ``MAX_BODY_BYTES`` as sent or inflated; the rest is unread.
+        BodyTimeout: the sender stopped before the end.
+    """
+    if request.mimetype != "application/json":
+        return {}
+    charset = request.mimetype_params.get("charset", "utf-8").lower()
+    if charset not in _CHARSETS:
+        raise UnsupportedMediaType("Unsupported charset")
+    raw = _inflate(_read(request), (request.content_encoding or "identity").strip().lower())
+    return _parse(raw.decode(charset, "replace").removeprefix("\ufeff"))
+
+
+def _read(request: Request) -> bytes:
+    if (request.content_length or 0) > MAX_BODY_BYTES:
+        raise PayloadTooLarge
+    try:
+        raw = request.stream.read(MAX_BODY_BYTES + 1)
+    except TimeoutError:
+        raise BodyTimeout from None
+    except (ParseException, ClientDisconnected, OSError):
+        raise InputError("Malformed request body") from None
+    if len(raw) > MAX_BODY_BYTES:
+        raise PayloadTooLarge
+    return raw
+
+
+def _inflate(raw: bytes, encoding: str) -> bytes:
+    if encoding == "identity" or not raw:
+        return raw
+    if encoding not in _WINDOW_BITS:
+        raise UnsupportedMediaType("Unsupported content encoding")
+    inflater = zlib.decompressobj(_WINDOW_BITS[encoding])
+    try:
+        inflated = inflater.decompress(raw, MAX_BODY_BYTES + 1)
+    except zlib.error:
+        raise InputError(f"Request body is not valid {encoding}") from None
+    if len(inflated) > MAX_BODY_BYTES:
+        raise PayloadTooLarge
+    if not inflater.eof or inflater.unused_data:
+        raise InputError(f"Request body is not valid {encoding}")
+    return inflated
+
+
+def _parse(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    try:
+        parsed = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        raise InputError(_INVALID_JSON) from None
+    if isinstance(parsed, dict):
+        return parsed
+    if isinstance(parsed, list):
+        return {}
+    raise InputError(_INVALID_JSON)
+
+
+def _refuse_constant(_name: str) -> NoReturn:
+    raise ValueError  # NaN and Infinity are Python's, not JSON's

@@ -1,0 +1,72 @@
+"""The outermost layer: every request passes it before anything else looks at it."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+import structlog
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from core.errors import InputError
+from core.ids import new_uuid
+from core.logs import get_logger
+from web.auth import Guard
+from web.problems import problem_of
+from web.target import Target, read_target
+
+REQUEST_ID = "memlane.request_id"
+TARGET = "memlane.target"
+
+_VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_log = get_logger(__name__)
+
+
+class Door:
+    """Names the request, keeps its path undecoded, lets the guard decide, sets headers on every answer."""
+
+    def __init__(self, app: WSGIApplication, guard: Guard) -> None:
+        self._app = app
+        self._guard = guard
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve one request (PEP 3333)."""
+        request_id = _request_id(environ)
+        target = read_target(environ)
+        environ[REQUEST_ID], environ[TARGET] = request_id, target
+        # routes match the path as sent, so an encoded slash can be part of a workspace's name
+        environ["PATH_INFO"], environ["SCRIPT_NAME"] = target.path, ""
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        return self._admit(environ, _finishing(start_response, request_id), target)
+
+    def _admit(
+        self, environ: WSGIEnvironment, start_response: StartResponse, target: Target
+    ) -> Iterable[bytes]:
+        try:
+            self._guard.check(environ, target)
+        except InputError as refusal:
+            _log.info("request_refused", code=refusal.code)
+            accept = parse_accept_header(environ.get("HTTP_ACCEPT"), MIMEAccept)
+            response = problem_of(refusal).respond(accept, instance=target.path)
+            return response(environ, start_response)
+        return self._app(environ, start_response)
+
+
+def _request_id(environ: WSGIEnvironment) -> str:
+    given = environ.get("HTTP_X_REQUEST_ID", "")
+    return given if _VALID_REQUEST_ID.fullmatch(given) else new_uuid()
+
+
+def _finishing(start_response: StartResponse, request_id: str) -> StartResponse:
+    def start(
+        status: str, headers: list[tuple[str, str]], exc_info: Any = None, /
+    ) -> Callable[[bytes], object]:
+        present = {name.lower() for name, _ in headers}
+        extra = [("X-Request-ID", request_id), ("X-Content-Type-Options", "nosniff")]
+        if "cache-control" not in present:
+            extra.append(("Cache-Control", "no-store"))
+        return start_response(status, [*headers, *extra], exc_info)
+
+    return start

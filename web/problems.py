@@ -1,0 +1,161 @@
+"""Errors as HTTP answers: one table, one shape."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from werkzeug.datastructures import Headers, MIMEAccept
+from werkzeug.exceptions import HTTPException
+from werkzeug.wrappers import Response
+
+from core.errors import DependencyError, InputError, MemlaneError, StateError
+from core.workspaces import WorkspaceMismatch
+from events.errors import StorageFull, StorageUnavailable
+from jobs.errors import QueueFull
+from web import errors
+
+JSON_TYPE = "application/json; charset=utf-8"
+PROBLEM_TYPE = "application/problem+json"
+
+Facts = Mapping[str, Any]
+
+
+def _none(_error: Any) -> Facts:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How one kind of error is answered.
+
+    Attributes:
+        message: fixed public text; None when the error's own text is the public one.
+        headers, facts: what the answer says beyond code and message, from the error's fields.
+    """
+
+    status: HTTPStatus
+    message: str | None = None
+    headers: Callable[[Any], Mapping[str, str]] = _none
+    facts: Callable[[Any], Facts] = _none
+
+
+def _retry(seconds: int) -> Callable[[Any], Mapping[str, str]]:
+    return lambda _error: {"Retry-After": str(seconds)}
+
+
+def _client_facts(error: errors.InvalidClientId) -> Facts:
+    return {} if error.client_id is None else {"clientId": error.client_id}
+
+
+def _workspace_facts(error: WorkspaceMismatch) -> Facts:
+    return {} if error.workspace_count is None else {"workspaceCount": error.workspace_count}
+
+
+# Found by the nearest class; a leaf that is not named here is answered as its base, without its own text
+# unless it is the caller's fault.
+RULES: Mapping[type[BaseException], Rule] = {
+    InputError: Rule(HTTPStatus.BAD_REQUEST),
+    errors.InvalidClientId: Rule(HTTPStatus.BAD_REQUEST, facts=_client_facts),
+    WorkspaceMismatch: Rule(HTTPStatus.BAD_REQUEST, facts=_workspace_facts),
+    errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers=lambda _error: {"WWW-Authenticate": "Bearer"}),
+    errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
+    errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers=lambda _error: {"Vary": "Origin"}),
+    errors.RememberTaskNotFound: Rule(HTTPStatus.NOT_FOUND),
+    errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
+    errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
+    StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
+    errors.MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
+    QueueFull: Rule(
+        HTTPStatus.TOO_MANY_REQUESTS, headers=lambda error: {"Retry-After": str(error.retry_after_s)}
+    ),
+    DependencyError: Rule(
+        HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service does not answer", headers=_retry(1)
+    ),
+    StorageUnavailable: Rule(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "Storage does not answer; the request may or may not have been accepted",
+        headers=_retry(1),
+    ),
+    StorageFull: Rule(
+        HTTPStatus.SERVICE_UNAVAILABLE, "Storage is full; nothing was accepted", headers=_retry(30)
+    ),
+    errors.NotReady: Rule(HTTPStatus.SERVICE_UNAVAILABLE, headers=_retry(1)),
+    MemlaneError: Rule(HTTPStatus.INTERNAL_SERVER_ERROR, "Internal server error"),
+}
+
+# what the framework itself refuses
+FRAMEWORK_CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error, ready to be written."""
+
+    status: int
+    code: str
+    message: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    facts: Facts = field(default_factory=dict)
+
+    def respond(self, accept: MIMEAccept, *, instance: str) -> Response:
+        """Write it as the contract's JSON, or as RFC 9457 when ``accept`` asks for that.
+
+        Args:
+            instance: path of the request, for the RFC's member of that name.
+        """
+        body = {"error": self.message, "code": self.code, **self.facts}
+        if not _wants_problem(accept):
+            return json_response(body, status=self.status, headers=self.headers)
+        details = {
+            "type": "about:blank",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.message,
+            "instance": instance,
+        }
+        return json_response(
+            {**details, **body}, status=self.status, headers=self.headers, content_type=PROBLEM_TYPE
+        )
+
+
+INTERNAL = Problem(500, MemlaneError.code, "Internal server error")
+
+
+def problem_of(error: MemlaneError) -> Problem:
+    """Translate one of our errors; nothing but its public text and facts gets out."""
+    rule = next(RULES[kind] for kind in type(error).__mro__ if kind in RULES)
+    return Problem(
+        int(rule.status),
+        error.code,
+        rule.message if rule.message is not None else str(error),
+        headers=rule.headers(error),
+        facts=rule.facts(error),
+    )
+
+
+def framework_problem(error: HTTPException) -> Problem:
+    """Translate what Flask or Werkzeug refused, its ``Allow`` included."""
+    status = error.code or 500
+    kept = {name: value for name, value in error.get_headers() if name != "Content-Type"}
+    code = FRAMEWORK_CODES.get(status, InputError.code if status < 500 else MemlaneError.code)
+    return Problem(status, code, HTTPStatus(status).phrase, headers=kept)
+
+
+def json_response(
+    body: Mapping[str, Any],
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    content_type: str = JSON_TYPE,
+) -> Response:
+    """Write a JSON answer."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    return Response(text, status=status, headers=Headers(headers or {}), content_type=content_type)
+
+
+def _wants_problem(accept: MIMEAccept) -> bool:
+    asked = any(value.lower() == PROBLEM_TYPE for value in accept.values())
+    return asked and accept[PROBLEM_TYPE] > 0 and accept[PROBLEM_TYPE] >= accept["application/json"]

@@ -1,0 +1,104 @@
+"""Event subscriptions as server-sent event streams."""
+
+import select
+import threading
+from collections.abc import Iterator
+from typing import Protocol
+
+from gevent import monkey
+from werkzeug.wrappers import Response
+
+from core.ids import new_uuid
+from core.logs import get_logger
+from events.envelope import Envelope
+from events.errors import StorageUnavailable, SubscriptionEvicted
+from events.hub import EventHub
+from events.subscription import Subscription
+
+HEARTBEAT_S = 15.0
+STORAGE_PAUSE_S = 1.0
+
+_RETRY = b"retry: 3000\n\n"
+_HEARTBEAT = b": heartbeat\n\n"
+_log = get_logger(__name__)
+
+
+class Connection(Protocol):
+    """What we need of a client's socket."""
+
+    def fileno(self) -> int:
+        """The socket's descriptor."""
+
+
+class Relay:
+    """Turns subscriptions into streams, and ends them all when the process stops."""
+
+    def __init__(self, hub: EventHub, *, heartbeat_s: float = HEARTBEAT_S) -> None:
+        """Make a relay.
+
+        Args:
+            heartbeat_s: longest silence on a stream, seconds; a reader that left is noticed within it.
+        """
+        self._hub = hub
+        self.heartbeat_s = heartbeat_s
+        self._ending = threading.Event()
+
+    def respond(self, subscription: Subscription, connection: Connection | None) -> Response:
+        """Stream a subscription and close it with the response.
+
+        Args:
+            connection: the client's socket, watched for its end; None when the server does not tell.
+        """
+        headers = {
+            "Cache-Control": "no-cache, no-transform",
+            "X-Accel-Buffering": "no",
+            "X-Qwen-Event-Epoch": subscription.epoch,
+            "X-Qwen-SSE-Stream-Id": new_uuid(),
+        }
+        frames = self._frames(subscription, connection)
+        response = Response(frames, headers=headers, content_type="text/event-stream")
+        # a generator that was never started runs no finally
+        response.call_on_close(subscription.close)
+        return response
+
+    def end_all(self) -> None:
+        """End every stream now and each later one at its start; readers come back with their cursor."""
+        self._ending.set()
+        self._hub.close()
+
+    def _frames(self, subscription: Subscription, connection: Connection | None) -> Iterator[bytes]:
+        yield _RETRY
+        while not self._ending.is_set():
+            try:
+                envelope = subscription.next(self.heartbeat_s)
+            except SubscriptionEvicted:
+                return
+            except StorageUnavailable as error:
+                _log.warning("stream_waits_for_storage", reason=str(error))
+                self._ending.wait(STORAGE_PAUSE_S)
+                envelope = None
+            if envelope is not None:
+                yield frame(envelope)
+            elif self._ending.is_set() or has_left(connection):
+                return
+            else:
+                yield _HEARTBEAT
+
+
+def frame(envelope: Envelope) -> bytes:
+    """Render one event as a server-sent event (WHATWG HTML, 9.2)."""
+    # a line break between JSON tokens would end the field; inside strings JSON has none
+    line = envelope.to_json().replace("\r", " ").replace("\n", " ")
+    number = "" if envelope.id is None else f"id: {envelope.id}\n"
+    return f"{number}event: {envelope.type}\ndata: {line}\n\n".encode()
+
+
+def has_left(connection: Connection | None) -> bool:
+    """Whether the peer has closed its side; False when there is no socket to ask."""
+    if connection is None:
+        return False
+    # gevent's poll knows no RDHUP; a zero time-out can't block, so the original is safe. The first write
+    # after a reader left still succeeds: waiting for writes to fail would take two heartbeats.
+    poller = monkey.get_original("select", "poll")()
+    poller.register(connection.fileno(), select.POLLRDHUP)
+    return bool(poller.poll(0))

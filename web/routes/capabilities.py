@@ -1,0 +1,55 @@
+"""What this service can do, for clients that ask before they try."""
+
+from typing import Any
+
+from flask import Flask
+from werkzeug.wrappers import Response
+
+from core.acp import MAX_CONTENT_BYTES
+from core.workspaces import Workspaces
+from jobs.lanes import MAX_PENDING
+from web.body import MAX_BODY_BYTES
+from web.problems import json_response
+
+FEATURES = (
+    "workspace_memory_remember",
+    "workspace_memory_remember_project_scope",
+    "workspace_memory_remember_user_scope",
+    "workspace_qualified_memory",
+    "memlane_workspace_events",
+)
+FEATURE_DETAILS = {"workspace_memory_remember": {"modes": ["workspace", "clean"]}}
+LIMITS = {"contentBytes": MAX_CONTENT_BYTES, "bodyBytes": MAX_BODY_BYTES, "pendingTasks": MAX_PENDING}
+
+
+class CapabilityRoutes:
+    """``/capabilities``."""
+
+    def __init__(self, workspaces: Workspaces) -> None:
+        self._answer = _describe(workspaces)
+
+    def register(self, app: Flask) -> None:
+        """Add the route."""
+        app.add_url_rule("/capabilities", view_func=self.show, methods=["GET"])
+
+    def show(self) -> Response:
+        """List features, workspaces and limits."""
+        return json_response(self._answer)
+
+
+def _describe(workspaces: Workspaces) -> dict[str, Any]:
+    return {
+        "v": 1,
+        "protocolVersions": {"current": "v1", "supported": ["v1"]},
+        "mode": "http-bridge",
+        "features": list(FEATURES),
+        "featureDetails": FEATURE_DETAILS,
+        "workspaceCwd": workspaces.primary.path,
+        "transports": ["rest"],
+        "workspaces": [
+            # nothing here runs a workspace's code, so none needs to earn trust first
+            {"id": workspace.id, "cwd": workspace.path, "primary": workspace.primary, "trusted": True}
+            for workspace in workspaces
+        ],
+        "limits": LIMITS,
+    }

@@ -1,0 +1,32 @@
+"""Probes. They are open, so they say nothing but up or not."""
+
+from flask import Flask
+from werkzeug.wrappers import Response
+
+from jobs.client import JobsClient
+from web.errors import NotReady
+from web.problems import json_response
+
+
+class HealthRoutes:
+    """``/health``, ``/health/live``, ``/health/ready``."""
+
+    def __init__(self, jobs: JobsClient) -> None:
+        self._jobs = jobs
+
+    def register(self, app: Flask) -> None:
+        """Add the routes."""
+        app.add_url_rule("/health", view_func=self.live, methods=["GET"])
+        app.add_url_rule("/health/live", view_func=self.live, methods=["GET"])
+        app.add_url_rule("/health/ready", view_func=self.ready, methods=["GET"])
+
+    def live(self) -> Response:
+        """Say that the process answers."""
+        return json_response({"status": "ok"})
+
+    def ready(self) -> Response:
+        """Say whether tasks would be accepted and kept. That a worker lives is no part of it."""
+        readiness = self._jobs.ready()
+        if not readiness.storage or readiness.persistence is not None:
+            raise NotReady("Not ready")
+        return json_response({"status": "ok"})

@@ -1,0 +1,118 @@
+"""Shapes of requests and answers: the one source of what is valid and what is shown."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from core.acp import MAX_CONTENT_BYTES, ContextMode, Scope
+from core.text import js_trim, utf8_size, well_formed
+from web.errors import InvalidContent, InvalidContextMode, InvalidScope
+
+
+def _normalise(value: Any) -> Any:
+    return js_trim(well_formed(value)) if isinstance(value, str) else value
+
+
+def _check_content(text: str) -> str:
+    if not text:
+        raise PydanticCustomError("blank", "{message}", {"message": InvalidContent.default})
+    if utf8_size(text) > MAX_CONTENT_BYTES:
+        message = f"`content` exceeds the {MAX_CONTENT_BYTES}-byte limit"
+        raise PydanticCustomError("too_large", "{message}", {"message": message})
+    return text
+
+
+def _default_mode(value: Any) -> Any:
+    return "workspace" if value is None else value
+
+
+def _refuse_null(value: Any) -> Any:
+    if value is None:
+        raise PydanticCustomError("null", "{message}", {"message": InvalidScope.default})
+    return value
+
+
+class RememberBody(BaseModel):
+    """What a remember request says; unknown fields are ignored. Fields stand in the order of their checks."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
+
+    content: Annotated[str, BeforeValidator(_normalise), AfterValidator(_check_content)]
+    context_mode: Annotated[ContextMode, BeforeValidator(_default_mode)] = "workspace"
+    scope: Annotated[Scope | None, BeforeValidator(_refuse_null)] = None
+
+    def to_input(self) -> dict[str, Any]:
+        """The part of an ACP remember call that the request decides."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+_REFUSALS: Mapping[str, type[InvalidContent | InvalidContextMode | InvalidScope]] = {
+    "content": InvalidContent,
+    "contextMode": InvalidContextMode,
+    "scope": InvalidScope,
+}
+
+
+def parse_remember(body: Mapping[str, Any]) -> RememberBody:
+    """Validate the body of a remember request.
+
+    Raises:
+        InvalidContent: ``content`` is no string, blank, or over 65,536 UTF-8 bytes once trimmed.
+        InvalidContextMode: neither of the two modes nor null.
+        InvalidScope: neither of the two scopes; null included.
+    """
+    try:
+        return RememberBody.model_validate(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        refusal = _REFUSALS[str(first["loc"][0])]
+        raise refusal(first.get("ctx", {}).get("message", refusal.default)) from None
+
+
+class TaskError(BaseModel):
+    """Why a task failed: a stable code and its fixed public text."""
+
+    code: str
+    message: str
+
+
+class TaskObject(BaseModel):
+    """A task as HTTP callers see it; fields that were not set are left out.
+
+    Attributes:
+        created_at, updated_at, started_at, finished_at: RFC 3339 UTC with milliseconds.
+        status: one of the contract's four; a cancelled task is ``failed`` with code ``task_cancelled``.
+        result: null until the end, absent when failed; home is shown as ``~`` in its paths.
+        error: null until the end, absent when completed.
+        outcome: how it ended; absent before.
+        position: place in the lane while queued, 1 is next.
+        revision: id of the commit, if memory changed.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    task_id: str
+    status: Literal["queued", "running", "completed", "failed"]
+    created_at: str
+    updated_at: str
+    context_mode: str | None = None
+    scope: str | None = None
+    result: dict[str, Any] | None = None
+    error: TaskError | None = None
+    workspace_id: str
+    attempt: int
+    position: int | None = None
+    started_at: str | None = None
+    finished_at: str | None = None
+    outcome: Literal["completed", "failed", "cancelled"] | None = None
+    revision: str | None = None
+    usage: dict[str, Any] | None = None
+
+    def to_wire(self) -> dict[str, Any]:
+        """Render for JSON: the fields that were set, null ones included."""
+        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
