@@ -187,3 +187,11 @@ def changed_environment(changes: Mapping[str, str | None]) -> dict[str, str]:
     """Copy this process's environment for a child, with ``changes`` applied; None leaves a variable out."""
     merged: dict[str, str | None] = {**os.environ, **changes}
     return {name: value for name, value in merged.items() if value is not None}
+
+
+def export_engine_settings() -> None:
+    """Set what dramatiq reads from its environment when it is imported; call before that.
+
+    The restart delay is how long its consumers stay away after an outage or a pause, milliseconds.
+    """
+    os.environ.setdefault("dramatiq_restart_delay", "500")

@@ -1,13 +1,10 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from memlane.client import Client
-from tests.support.memlane_up import Running, environment, running_memlane
-
-StartService = Callable[..., Running]
+from tests.support.memlane_up import Running, StartService, environment, running_memlane
 
 
 @pytest.fixture
@@ -30,7 +27,3 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def memory(tmp_path: Path) -> Path:
     return tmp_path / "memory"
-
-
-def client_of(service: Running) -> Client:
-    return Client(service.url, service.token)

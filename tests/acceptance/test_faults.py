@@ -11,7 +11,7 @@ import pytest
 from core.workspaces import Workspaces
 from memlane.client import Client
 from memlane.errors import Unavailable
-from tests.support.memlane_up import Running
+from tests.support.memlane_up import Running, StartService
 from tests.support.scripted_model import ScriptedModel, calls, document, scripted_model, silent
 from tests.support.service import agent_of, commits_in, events_of, kill, part_of
 from tests.support.waiting import until
@@ -24,7 +24,7 @@ def write(memory: Path, name: str = "fact"):
     return calls(("write_file", {"file_path": str(target), "content": document(name=name)}))
 
 
-def with_model(start, model: ScriptedModel, **settings: str) -> Running:
+def with_model(start: StartService, model: ScriptedModel, **settings: str) -> Running:
     return start(OPENAI_BASE_URL=model.base_url, **KEY, **settings)
 
 
@@ -47,9 +47,13 @@ def test_a_child_killed_in_mid_task_fails_that_task_and_the_next_gets_a_new_chil
     assert commits_in(memory) == [second.task_id]
 
 
-def test_a_worker_killed_in_mid_task_costs_one_attempt_and_there_is_one_commit(start, memory: Path, workspace: Path):
+def test_a_worker_killed_in_mid_task_costs_one_attempt_and_there_is_one_commit(
+    start, memory: Path, workspace: Path
+):
     with scripted_model([silent(), write(memory)]) as model:
-        service = with_model(start, model, MEMLANE_LEASE_MS="2500", MEMLANE_RENEW_MS="500", MEMLANE_MARGIN_MS="500")
+        service = with_model(
+            start, model, MEMLANE_LEASE_MS="2500", MEMLANE_RENEW_MS="500", MEMLANE_MARGIN_MS="500"
+        )
         with Client(service.url, service.token) as client:
             task = client.remember("A fact.")
             assert model.requested.wait(20)

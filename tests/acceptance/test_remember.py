@@ -57,7 +57,12 @@ def test_a_model_behind_http_remembers_in_one_call(start, memory: Path):
 def test_clean_hides_from_the_model_what_is_known(start, memory: Path):
     folder = memory / "memories" / "user"
     script = [
-        calls(("write_file", {"file_path": str(folder / f"{number}.md"), "content": document(name=f"N{number}")}))
+        calls(
+            (
+                "write_file",
+                {"file_path": str(folder / f"{number}.md"), "content": document(name=f"N{number}")},
+            )
+        )
         for number in range(3)
     ]
     with scripted_model(script) as model:
@@ -75,7 +80,10 @@ def test_clean_hides_from_the_model_what_is_known(start, memory: Path):
     ("setting", "code"),
     [
         ({"MEMLANE_AGENT_COMMAND": "/no/such/agent --acp"}, "agent_unavailable"),
-        ({"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", **KEY, "MEMLANE_MODEL_TIMEOUT_S": "1"}, "model_unavailable"),
+        (
+            {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1", **KEY, "MEMLANE_MODEL_TIMEOUT_S": "1"},
+            "model_unavailable",
+        ),
     ],
 )
 def test_what_the_agent_lacks_fails_the_task_and_not_the_service(start, memory: Path, setting, code):

@@ -5,7 +5,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,9 @@ class Running:
     token: str
     redis_url: str
     token_file: Path
+
+
+StartService = Callable[..., Running]
 
 
 def environment(folder: Path, **changes: str) -> dict[str, str]:

@@ -20,7 +20,7 @@ def test_a_record_reads_as_a_task():
     assert (task.id, task.status, task.position, task.attempt) == ("remember-1", "queued", 3, 0)
     assert rfc3339(task.created_ms) == RECORD["createdAt"]
     assert rfc3339(task.updated_ms) == RECORD["updatedAt"]
-    assert task.started_ms is task.finished_ms is task.result is task.usage is None
+    assert [task.started_ms, task.finished_ms, task.result, task.usage] == [None] * 4
     assert not task.is_terminal
 
 

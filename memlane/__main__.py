@@ -1,0 +1,71 @@
+"""Entry of every memlane process: ``memlane COMMAND`` or ``python -m memlane COMMAND``."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    The three service processes are started past the command line library, which costs more than an agent
+    child's whole start.
+
+    Args:
+        arguments: without the program's name; the process's own unless given.
+
+    Returns:
+        The exit code, see ``memlane.cli.exits``.
+
+    Raises:
+        SystemExit: with the exit code, from commands that end that way.
+    """
+    _leave_current_folder_out()
+    from core.errors import MemlaneError
+
+    try:
+        return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+    except MemlaneError as error:
+        from memlane.cli.exits import exit_of
+
+        sys.stderr.write(f"memlane: {error}\n")
+        return exit_of(error)
+    except KeyboardInterrupt:
+        from memlane.cli.exits import Exit
+
+        return Exit.INTERRUPTED
+
+
+def _dispatch(arguments: list[str]) -> int:
+    match arguments:
+        case ["agent"]:
+            from memlane.cli import agent
+
+            return agent.run()
+        case ["worker"]:
+            from memlane.cli import worker
+
+            return worker.run()
+        case ["web", "--listen-fd", descriptor] if descriptor.isdecimal():
+            from memlane.cli import web
+
+            return web.run(listen_fd=int(descriptor))
+        case _:
+            from memlane.cli.app import run_app
+
+            return run_app(arguments)
+
+
+def _leave_current_folder_out() -> None:
+    """Take the folder that ``python -m`` was run in off the import path.
+
+    It may hold a ``core`` or ``web`` of its own, which would run in place of ours. Nothing changes when
+    memlane itself was loaded from there, or when ``-P`` was given.
+    """
+    here = str(Path.cwd())
+    if not sys.flags.safe_path and sys.path[:1] == [here] and Path(here) != Path(__file__).parents[1]:
+        del sys.path[0]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One module a command: its options and its help; the work is imported when it runs."""

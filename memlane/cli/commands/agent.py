@@ -1,0 +1,14 @@
+"""`memlane agent`."""
+
+import typer
+
+
+def agent() -> None:
+    """Run the agent child: ACP on standard input and output, in the workspace it is started in.
+
+    Workers start it themselves. The model is chosen by OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL;
+    without them a built-in offline model is used.
+    """
+    from memlane.cli.agent import run
+
+    raise typer.Exit(run())

@@ -1,0 +1,28 @@
+"""Exit codes of the command line, and which error means which."""
+
+from enum import IntEnum
+
+from core.errors import DependencyError, InputError, MemlaneError
+from memlane.errors import MemlaneApiError, QueueFull, Unavailable
+from memlane.supervisor import PartRefused
+
+
+class Exit(IntEnum):
+    """What a command's exit code says."""
+
+    OK = 0
+    TASK_FAILED = 1  # or has not ended in time
+    USAGE = 2
+    UNREACHABLE = 3
+    INTERRUPTED = 130
+
+
+def exit_of(error: MemlaneError) -> Exit:
+    """Choose the exit code for an error that ends a command."""
+    if isinstance(error, PartRefused | InputError):
+        return Exit.USAGE
+    if isinstance(error, DependencyError | QueueFull | Unavailable):
+        return Exit.UNREACHABLE
+    if isinstance(error, MemlaneApiError):
+        return Exit.USAGE
+    return Exit.TASK_FAILED

@@ -1,0 +1,111 @@
+"""Composition of ``memlane up``: embedded Redis, web and one worker under one supervisor."""
+
+import http.client
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from urllib.parse import urlsplit
+
+from core import keys
+from core.errors import ConfigError
+from core.logs import configure_logs
+from core.settings import Settings
+from events.connect import connect, storage_errors
+from events.errors import StorageUnavailable
+from memlane.cli.announcement import Announcement
+from memlane.embedded import EmbeddedRedis
+from memlane.engine import find_engine
+from memlane.listening import base_url, bind, is_exposed
+from memlane.parts import REDIS_GRACE_S, RedisUrls, web_part, worker_part
+from memlane.site import open_site
+from memlane.supervisor import Part, Readiness, Supervisor
+
+_START_LIMIT_S = 30.0
+_PROBE_LIMIT_S = 0.5
+_REDIS_LIMIT_S = 1.0
+
+
+def run(settings: Settings, *, as_json: bool) -> None:
+    """Run until SIGINT or SIGTERM; afterwards no process of ours is left.
+
+    Args:
+        as_json: print one JSON line once ready, in place of the text for people.
+
+    Raises:
+        ConfigError: a setting, folder or port does not allow the start.
+        RedisDidNotStart: the embedded Redis did not start.
+        StorageUnavailable: the Redis that was named gives no answer.
+        StartFailed: web or worker was not ready within 30 s.
+        PartRefused: web or worker refused its configuration.
+    """
+    configure_logs(settings.log_level, process="up")
+    with ExitStack() as held:
+        site = open_site(settings, held_by=held)
+        listener = held.enter_context(bind(settings.host, settings.port))
+        os.chdir(settings.home)
+        urls, redis_parts = _open_redis(settings, held)
+        announcement = Announcement(site, base_url(listener), urls.state)
+        if is_exposed(listener):
+            sys.stderr.write(announcement.exposure())
+        readiness = Readiness(
+            probe=_Probe(announcement.url, urls.state),
+            announce=_teller(announcement, as_json=as_json),
+            limit_s=_START_LIMIT_S,
+        )
+        Supervisor([*redis_parts, web_part(site, urls, listener), worker_part(site, urls)]).run(readiness)
+
+
+class _Probe:
+    """Ready means: a worker has registered since the probe was made, and the web says it is up."""
+
+    def __init__(self, url: str, redis_url: str) -> None:
+        self._address = urlsplit(url).netloc
+        self._redis_url = redis_url
+        self._former_workers = self._workers()
+
+    def __call__(self) -> bool:
+        return bool(self._workers() - self._former_workers) and self._web_is_up()
+
+    def _workers(self) -> set[str]:
+        try:
+            with closing(connect(self._redis_url, timeout_s=_REDIS_LIMIT_S)) as client, storage_errors():
+                return {str(worker) for worker in client.zrange(keys.WORKERS, 0, -1)}
+        except StorageUnavailable:
+            return set()
+
+    def _web_is_up(self) -> bool:
+        with closing(http.client.HTTPConnection(self._address, timeout=_PROBE_LIMIT_S)) as connection:
+            try:
+                connection.request("GET", "/health/ready")
+                return connection.getresponse().status == http.client.OK
+            except (OSError, http.client.HTTPException):
+                return False
+
+
+def _teller(announcement: Announcement, *, as_json: bool) -> Callable[[], None]:
+    def tell() -> None:
+        sys.stdout.write(announcement.as_json() if as_json else announcement.as_text())
+        sys.stdout.flush()
+
+    return tell
+
+
+def _open_redis(settings: Settings, held: ExitStack) -> tuple[RedisUrls, list[Part]]:
+    if settings.redis_url is not None:
+        _check_redis(settings.redis_url)
+        return RedisUrls(settings.state, settings.broker), []
+    server = EmbeddedRedis(settings.home / "redis", find_engine(settings.redis_bin))
+    held.callback(server.close)
+    server.start()
+    urls = RedisUrls(server.state_url, settings.broker_url or server.broker_url)
+    return urls, [Part("redis", server.ensure_running, REDIS_GRACE_S)]
+
+
+def _check_redis(url: str) -> None:
+    try:
+        client = connect(url)
+    except ValueError:
+        raise ConfigError("the Redis URL must start with redis://, rediss:// or unix://") from None
+    with closing(client), storage_errors():
+        client.ping()

@@ -1,0 +1,51 @@
+"""Composition of the web process."""
+
+import os
+import socket
+from typing import TYPE_CHECKING, NoReturn
+
+from gevent import monkey
+
+monkey.patch_all()  # before every import that might keep an unpatched socket, lock or thread
+
+from core.logs import configure_logs  # noqa: E402
+from core.settings import Settings, load_settings  # noqa: E402
+from core.workspaces import Workspaces  # noqa: E402
+from events.hub import open_hub  # noqa: E402
+from jobs.client import open_jobs  # noqa: E402
+from memlane.folders import make_private  # noqa: E402
+from memlane.listening import bind  # noqa: E402
+from memlane.site import token_of  # noqa: E402
+from web.app import create_app  # noqa: E402
+from web.server import serve  # noqa: E402
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+
+def run(*, listen_fd: int | None = None, host: str | None = None, port: int | None = None) -> NoReturn:
+    """Serve HTTP until SIGTERM.
+
+    Args:
+        listen_fd: an inherited listening socket; ``host`` and ``port`` then only name it.
+
+    Raises:
+        ConfigError: a setting does not allow the start.
+        SystemExit: with the exit code, at the end.
+    """
+    settings = load_settings(host=host, port=port)
+    configure_logs(settings.log_level, process="web")
+    workspaces = Workspaces(settings.workspaces)
+    token = token_of(settings)
+    settings.state  # noqa: B018 - an unset URL is told now, not at the first request
+    os.chdir(make_private(settings.home))
+    listener = bind(settings.host, settings.port) if listen_fd is None else socket.socket(fileno=listen_fd)
+    serve(lambda: _compose(settings, workspaces, token), listener)
+
+
+def _compose(settings: Settings, workspaces: Workspaces, token: str) -> "Flask":
+    """Open what a serving process has of its own; called after the fork."""
+    hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
+    return create_app(
+        settings=settings, workspaces=workspaces, token=token, jobs=open_jobs(settings), hub=hub
+    )

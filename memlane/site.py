@@ -1,0 +1,83 @@
+"""One installation of the service on this machine: its folders, workspaces and token, checked before use."""
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import ConfigError
+from core.settings import Settings
+from core.workspaces import Workspaces
+from memlane.credentials import check_token, ensure_token, read_token, token_file
+from memlane.folders import lock_folder, make_private
+
+_DEFAULT_MEMORY_BASE = Path("~/.qwen")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What the parts of one installation share.
+
+    Attributes:
+        token_file: where the token lies; None when it was given otherwise.
+    """
+
+    settings: Settings
+    workspaces: Workspaces
+    run_dir: Path
+    token: str
+    token_file: Path | None
+
+
+def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
+    """Check and prepare everything on disk; afterwards no other ``memlane up`` can use the same home.
+
+    Without configured workspaces the current folder is the one. The default memory base is made if it is
+    missing, a configured one has to exist.
+
+    Args:
+        held_by: keeps the lock on the home.
+
+    Raises:
+        ConfigError: something is missing, in use, or not writable.
+    """
+    workspaces = Workspaces(settings.workspaces or (str(Path.cwd()),))
+    _check_memory_base(settings)
+    home = make_private(settings.home)
+    held_by.callback(lock_folder(home).close)
+    run_dir = make_private(run_dir_of(settings))
+    if settings.token is not None:
+        token = check_token(settings.token.get_secret_value(), source="MEMLANE_TOKEN")
+        return Site(settings, workspaces, run_dir, token, None)
+    path = token_file(home)
+    return Site(settings, workspaces, run_dir, ensure_token(path), path)
+
+
+def run_dir_of(settings: Settings) -> Path:
+    """Folder of host-local locks and sockets."""
+    return settings.run_dir or settings.home / "run"
+
+
+def token_of(settings: Settings) -> str:
+    """The token of an installation that exists already.
+
+    Raises:
+        ConfigError: there is none; the web never runs without.
+    """
+    if settings.token is not None:
+        return check_token(settings.token.get_secret_value(), source="MEMLANE_TOKEN")
+    path = token_file(settings.home)
+    token = read_token(path)
+    if token is None:
+        raise ConfigError(f"there is no token; set MEMLANE_TOKEN or write one to {path}")
+    return token
+
+
+def _check_memory_base(settings: Settings) -> None:
+    base = settings.memory_base
+    if settings.memory_dir is None and base == _DEFAULT_MEMORY_BASE.expanduser():
+        make_private(base)
+    if not base.is_dir():
+        raise ConfigError(f"memory folder {base} does not exist")
+    if not os.access(base, os.W_OK | os.X_OK):
+        raise ConfigError(f"memory folder {base} is not writable")

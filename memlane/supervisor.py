@@ -1,0 +1,210 @@
+"""Keep a few processes running, restart what crashes, stop all of them in order.
+
+Everything happens on the main thread: the kernel ties children to the thread that started them, see tether.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import wait
+from types import FrameType
+
+from core import clock
+from core.errors import DependencyError
+from core.logs import get_logger
+
+CONFIG_ERROR_STATUS = 2
+_PROBE_PERIOD_MS = 50
+_FIRST_PAUSE_MS = 100
+_LONGEST_PAUSE_MS = 10_000
+_STABLE_MS = 20_000
+
+_log = get_logger(__name__)
+
+
+class StartFailed(DependencyError):
+    """Not everything was ready in time. All parts were stopped."""
+
+    code = "start_failed"
+
+
+class PartRefused(DependencyError):
+    """A part ended with a configuration error, which it has told already. All parts were stopped."""
+
+    code = "part_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One process to keep running.
+
+    Attributes:
+        spawn: starts it in a session of its own.
+        grace_s: time from SIGTERM to SIGKILL, seconds.
+    """
+
+    name: str
+    spawn: Callable[[], subprocess.Popen[bytes]]
+    grace_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """When the whole counts as started.
+
+    Attributes:
+        probe: asked every 50 ms until it says yes.
+        announce: called once then.
+        limit_s: longest wait, seconds.
+    """
+
+    probe: Callable[[], bool]
+    announce: Callable[[], None]
+    limit_s: float
+
+
+class Supervisor:
+    """Runs parts until SIGINT or SIGTERM."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        """Take the parts in the order of their start; they stop in the opposite one."""
+        self._charges = [_Charge(part) for part in parts]
+        self._stopping = False
+        self._hurry = False
+        self._ready = False
+
+    def run(self, readiness: Readiness) -> None:
+        """Start all parts and keep them running; returns once a signal came and all have ended.
+
+        A part that ends is started again, at first after 0.1 s, then ever later, up to 10 s. A second
+        signal while parts stop ends them at once.
+
+        Raises:
+            PartRefused: a part ended with status 2 before all were ready.
+            StartFailed: ``readiness`` did not say yes in time.
+        """
+        with _signal_bell(self._stop) as bell:
+            try:
+                self._watch(bell, readiness)
+            finally:
+                for charge in reversed(self._charges):
+                    charge.stop(bell, hurry=lambda: self._hurry)
+
+    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
+        self._hurry = self._stopping
+        self._stopping = True
+
+    def _watch(self, bell: socket.socket, readiness: Readiness) -> None:
+        deadline_ms = clock.boot_ms() + int(readiness.limit_s * 1000)
+        while not self._stopping:
+            for charge in self._charges:
+                charge.start_if_due()
+            self._probe(readiness, deadline_ms)
+            wait([bell, *self._pidfds()], self._pause_s())
+            self._reap()
+
+    def _probe(self, readiness: Readiness, deadline_ms: int) -> None:
+        if self._ready:
+            return
+        if readiness.probe():
+            self._ready = True
+            readiness.announce()
+        elif clock.boot_ms() > deadline_ms:
+            raise StartFailed(f"memlane was not ready within {readiness.limit_s:g} s; see the messages above")
+
+    def _reap(self) -> None:
+        for charge in self._charges:
+            status = charge.reap_if_ended()
+            if status == CONFIG_ERROR_STATUS and not self._ready:
+                raise PartRefused(f"memlane {charge.part.name} could not start; see the message above")
+
+    def _pidfds(self) -> list[int]:
+        return [charge.pidfd for charge in self._charges if charge.pidfd >= 0]
+
+    def _pause_s(self) -> float | None:
+        pauses = [charge.due_in_ms() for charge in self._charges if charge.pidfd < 0]
+        if not self._ready:
+            pauses.append(_PROBE_PERIOD_MS)
+        return min(pauses) / 1000 if pauses else None
+
+
+class _Charge:
+    """A part and the process that runs it at the moment."""
+
+    def __init__(self, part: Part) -> None:
+        self.part = part
+        self.pidfd = -1  # readable once the process has ended
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started_ms = 0
+        self._due_ms = 0
+        self._crashes = 0
+
+    def start_if_due(self) -> None:
+        if self._process is not None or self.due_in_ms() > 0:
+            return
+        self._process = self.part.spawn()
+        self.pidfd = os.pidfd_open(self._process.pid)
+        self._started_ms = clock.boot_ms()
+
+    def due_in_ms(self) -> int:
+        return max(0, self._due_ms - clock.boot_ms())
+
+    def reap_if_ended(self) -> int | None:
+        """Collect an ended process and plan its successor; returns its status, None while it runs."""
+        if self._process is None or not wait([self.pidfd], 0):
+            return None
+        status = self._collect(self._process)
+        if clock.boot_ms() - self._started_ms >= _STABLE_MS:
+            self._crashes = 0
+        pause_ms = min(_FIRST_PAUSE_MS << min(self._crashes, 10), _LONGEST_PAUSE_MS)
+        self._crashes += 1
+        self._due_ms = clock.boot_ms() + pause_ms
+        _log.warning("part_ended", part=self.part.name, status=status, restart_in_ms=pause_ms)
+        return status
+
+    def stop(self, bell: socket.socket, *, hurry: Callable[[], bool]) -> None:
+        """End the process, if there is one, and what it left in its session; ``bell`` says: ask ``hurry``."""
+        if self._process is None:
+            return
+        self._process.terminate()
+        deadline_ms = clock.boot_ms() + int(self.part.grace_s * 1000)
+        while not wait([self.pidfd], 0) and not hurry() and clock.boot_ms() < deadline_ms:
+            wait([self.pidfd, bell], max(0, deadline_ms - clock.boot_ms()) / 1000)
+            _drain(bell)
+        self._collect(self._process)
+
+    def _collect(self, process: subprocess.Popen[bytes]) -> int:
+        # before the wait, while the id can't belong to another process yet
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        status = process.wait()
+        os.close(self.pidfd)
+        self.pidfd = -1
+        self._process = None
+        return status
+
+
+@contextlib.contextmanager
+def _signal_bell(react: Callable[[int, FrameType | None], None]) -> Iterator[socket.socket]:
+    """Call ``react`` on SIGINT and SIGTERM, and make the yielded socket readable then."""
+    bell, hammer = socket.socketpair()
+    with bell, hammer:
+        bell.settimeout(0)
+        hammer.settimeout(0)
+        before = {number: signal.signal(number, react) for number in (signal.SIGINT, signal.SIGTERM)}
+        before_hammer = signal.set_wakeup_fd(hammer.fileno())
+        try:
+            yield bell
+        finally:
+            signal.set_wakeup_fd(before_hammer)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _drain(bell: socket.socket) -> None:
+    with contextlib.suppress(BlockingIOError):
+        bell.recv(4096)

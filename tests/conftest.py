@@ -1,0 +1,35 @@
+"""Fixtures that every package's tests share."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memlane.embedded import EmbeddedRedis
+from tests.support.redis_server import running_redis
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedRedis]:
+    """One server for each pytest process; tests keep apart by fresh workspace ids."""
+    with running_redis(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_url(redis_server: EmbeddedRedis) -> str:
+    """State database of the shared server."""
+    return redis_server.state_url
+
+
+@pytest.fixture(scope="session")
+def broker_url(redis_server: EmbeddedRedis) -> str:
+    """Dramatiq's database of the shared server."""
+    return redis_server.broker_url
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[EmbeddedRedis]:
+    """A server of this test's own, to be stopped, killed and started again at will."""
+    with running_redis(tmp_path / "own-redis") as server:
+        yield server

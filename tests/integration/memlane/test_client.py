@@ -1,0 +1,248 @@
+import json
+from contextlib import contextmanager
+
+import pytest
+
+from core.errors import ConfigError
+from memlane.client import Client
+from memlane.errors import (
+    MemlaneApiError,
+    NotFound,
+    QueueFull,
+    Unauthorized,
+    Unavailable,
+    Unreachable,
+    WaitTimeout,
+)
+from memlane.models import Task
+from tests.support.scripted_service import Reply, scripted_service
+
+TASK = {
+    "taskId": "remember-3f0c5f0e-5a0e-4e0e-9d2e-0a4a3c2f1b00",
+    "status": "queued",
+    "contextMode": "workspace",
+    "createdAt": "2026-01-01T00:00:00.000Z",
+    "updatedAt": "2026-01-01T00:00:00.000Z",
+    "workspaceId": "0295621f3cf988a7",
+    "position": 1,
+    "somethingNew": True,
+}
+DONE = TASK | {
+    "status": "completed",
+    "position": None,
+    "result": {"summary": "Saved.", "filesTouched": ["~/.qwen/a.md"], "touchedScopes": ["user"]},
+}
+STREAM = {"Content-Type": "text/event-stream", "X-Qwen-Event-Epoch": "epoch-1"}
+
+
+@contextmanager
+def client_of(*replies: Reply):
+    with scripted_service(replies) as service, Client(service.url, "secret", limit_s=5.0) as client:
+        yield client, service
+
+
+def test_remember_sends_what_was_asked_and_returns_the_task():
+    with client_of(Reply(202, TASK)) as (client, service):
+        task = client.remember("hello", context_mode="clean", scope="user")
+
+    seen = service.requests[0]
+    assert (seen.method, seen.path) == ("POST", "/workspace/memory/remember")
+    assert json.loads(seen.body) == {"content": "hello", "contextMode": "clean", "scope": "user"}
+    assert seen.headers["Authorization"] == "Bearer secret"
+    assert (task.task_id, task.status, task.finished) == (TASK["taskId"], "queued", False)
+
+
+def test_a_workspace_is_named_in_the_path():
+    with client_of(Reply(202, TASK)) as (client, service):
+        client.remember("hello", workspace="/srv/my ws")
+
+    assert service.requests[0].path == "/workspaces/%2Fsrv%2Fmy%20ws/memory/remember"
+    assert json.loads(service.requests[0].body) == {"content": "hello"}
+
+
+def test_a_task_id_can_not_leave_its_place_in_the_path():
+    with client_of(Reply(200, TASK)) as (client, service):
+        client.get("remember-../../x?y")
+
+    assert service.requests[0].path == "/workspace/memory/remember/remember-..%2F..%2Fx%3Fy"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(400, MemlaneApiError), (401, Unauthorized), (404, NotFound), (429, QueueFull), (503, Unavailable)],
+)
+def test_each_refusal_is_an_error_of_its_own(status, kind):
+    refusal = Reply(status, {"error": "No", "code": "some_code"})
+    with client_of(refusal) as (client, _), pytest.raises(MemlaneApiError, match="No") as caught:
+        client.remember("hello")
+
+    error = caught.value
+    assert type(error) is kind
+    assert (error.status, error.code, error.message) == (status, "some_code", "No")
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [({"Retry-After": "7"}, 7.0), ({}, 1.0), ({"Retry-After": "x"}, 1.0)]
+)
+def test_a_full_queue_says_when_to_come_back(header, seconds):
+    with client_of(Reply(429, {}, header)) as (client, _), pytest.raises(QueueFull) as caught:
+        client.remember("hello")
+
+    assert caught.value.retry_after_s == seconds
+
+
+@pytest.mark.parametrize("body", [b"<html>oops</html>", b"[]"])
+def test_an_error_that_is_not_json_still_has_status_and_code(body):
+    with client_of(Reply(502, body)) as (client, _), pytest.raises(Unavailable, match="HTTP 502") as caught:
+        client.get("remember-x")
+
+    assert caught.value.code == "api_error"
+
+
+def test_an_answer_of_another_service_is_told_apart():
+    foreign = Reply(200, b"<html>hello</html>")
+    with (
+        client_of(foreign) as (client, _),
+        pytest.raises(MemlaneApiError, match="not that of a memlane service"),
+    ):
+        client.get("remember-x")
+
+
+def test_no_service_is_unreachable():
+    with scripted_service([Reply()]) as service:
+        url = service.url
+
+    with (
+        Client(url, "secret") as client,
+        pytest.raises(Unreachable, match=f"no answer from memlane at {url}"),
+    ):
+        client.remember("hello")
+
+
+def test_waiting_ends_with_the_task_and_tells_each_change():
+    running = TASK | {"status": "running", "position": None}
+    changes: list[str] = []
+    replies = [Reply(202, TASK), Reply(200, TASK), Reply(200, running), Reply(200, running), Reply(200, DONE)]
+    with client_of(*replies) as (client, service):
+        task = client.wait(client.remember("hello"), on_change=lambda task: changes.append(task.status))
+
+    assert changes == ["running", "completed"]
+    assert task.result is not None
+    assert task.result.files_touched == ("~/.qwen/a.md",)
+    assert service.requests[-1].path == f"/workspaces/0295621f3cf988a7/memory/remember/{TASK['taskId']}"
+
+
+def test_waiting_outlasts_a_service_that_is_away_for_a_moment():
+    with client_of(Reply(503, {}), Reply(body=None), Reply(200, DONE)) as (client, _):
+        assert client.wait(Task.model_validate(TASK)).finished
+
+
+def test_waiting_has_an_end():
+    with (
+        client_of(Reply(200, TASK)) as (client, _),
+        pytest.raises(WaitTimeout, match="is still queued after 0 s"),
+    ):
+        client.wait(Task.model_validate(TASK), 0)
+
+
+def test_a_task_that_has_ended_is_not_asked_for():
+    with client_of(Reply(500)) as (client, service):
+        assert client.wait(Task.model_validate(DONE)).finished
+
+    assert service.requests == []
+
+
+def frames(*events: tuple[int | None, str]) -> bytes:
+    lines = ["retry: 3000", ""]
+    for number, kind in events:
+        body: dict[str, object] = {"id": number, "v": 1, "type": kind, "data": {}}
+        lines += [f"id: {number}"] * (number is not None) + [
+            f"event: {kind}",
+            f"data: {json.dumps(body)}",
+            "",
+        ]
+    return ("\n".join([*lines, ": heartbeat", ""]) + "\n").encode()
+
+
+def test_events_are_resumed_where_the_stream_broke(monkeypatch):
+    monkeypatch.setattr("memlane.client._RECONNECT_S", 0.0)
+    first = Reply(200, frames((4, "task_queued"), (5, "task_running")), STREAM)
+    away = Reply(503, {})
+    lost = Reply(body=None)
+    second = Reply(200, frames((6, "memory_changed"), (None, "replay_complete")), STREAM)
+    with client_of(first, away, lost, second) as (client, service):
+        stream = client.events(last_event_id=3)
+        events = [next(stream) for _ in range(4)]
+        stream.close()
+
+    assert [(event.id, event.type) for event in events] == [
+        (4, "task_queued"),
+        (5, "task_running"),
+        (6, "memory_changed"),
+        (None, "replay_complete"),
+    ]
+    asked = [seen.headers.get("Last-Event-ID") for seen in service.requests[:4]]
+    assert asked == ["3", "5", "5", "5"]
+    assert service.requests[3].headers["X-Qwen-Event-Epoch"] == "epoch-1"
+
+
+def test_events_from_now_on_ask_for_no_replay():
+    with client_of(Reply(200, frames((9, "memory_changed")), STREAM)) as (client, service):
+        stream = client.events(workspace="0295621f3cf988a7")
+        assert next(stream).id == 9
+        stream.close()
+
+    assert service.requests[0].path == "/workspaces/0295621f3cf988a7/events"
+    assert "Last-Event-ID" not in service.requests[0].headers
+
+
+def test_a_first_connection_that_fails_is_told():
+    with client_of(Reply(503, {})) as (client, _), pytest.raises(Unavailable):
+        next(client.events())
+
+
+def test_a_refused_stream_is_an_error():
+    with client_of(Reply(401, {})) as (client, _), pytest.raises(Unauthorized):
+        next(client.events())
+
+
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1", "nonsense", "http://", "http://127.0.0.1:port"])
+def test_what_is_no_url_is_refused(url):
+    with pytest.raises(ConfigError, match="is not a"):
+        Client(url, "secret")
+
+
+def test_a_token_that_can_not_be_sent_is_refused():
+    with pytest.raises(ConfigError, match="the token in the call"):
+        Client("http://127.0.0.1", "two words")
+
+
+def test_proxies_are_for_other_machines_only(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with client_of(Reply(202, TASK)) as (client, _):
+        assert client.remember("hello").status == "queued"
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1", "http://memlane.example:1"])
+def test_names_are_accepted_as_hosts(url):
+    Client(url, "secret").close()
+
+
+def test_settings_of_the_environment_are_used_unless_others_are_given(tmp_path, monkeypatch):
+    with scripted_service([Reply(202, TASK)]) as service:
+        monkeypatch.setenv("MEMLANE_URL", service.url)
+        monkeypatch.setenv("MEMLANE_TOKEN", "from-environment")
+        monkeypatch.setenv("MEMLANE_HOME", str(tmp_path))
+        (tmp_path / "token").write_text("from-file\n")
+        with Client() as client:
+            client.remember("hello")
+        monkeypatch.delenv("MEMLANE_TOKEN")
+        with Client() as client:
+            client.remember("hello")
+        (tmp_path / "token").unlink()
+        with Client() as client:
+            client.remember("hello")
+
+    sent = [seen.headers.get("Authorization") for seen in service.requests]
+    assert sent == ["Bearer from-environment", "Bearer from-file", None]

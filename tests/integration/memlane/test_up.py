@@ -1,0 +1,278 @@
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core import clock, keys
+from events.connect import connect
+from memlane.client import Client
+from memlane.errors import Unavailable, Unreachable
+from memlane.models import Task
+from tests.support.memlane_up import STOP_LIMIT_S, Running, command, environment, running_memlane
+from tests.support.redis_server import engine_or_skip
+
+
+@pytest.fixture(autouse=True)
+def needs_an_engine():
+    engine_or_skip()
+
+
+def refused(folder: Path, *arguments: str, **changes: str) -> str:
+    """The one line that a start that must fail says."""
+    answer = subprocess.run(
+        command(folder, *arguments),
+        env=environment(folder, **changes),
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert answer.returncode == 2, answer.stderr
+    assert answer.stdout == ""
+    assert answer.stderr.count("\n") == 1, answer.stderr
+    return answer.stderr
+
+
+def descendants(pid: int) -> list[int]:
+    """Open process handles of all processes below one, found through their parents."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            parents.setdefault(int(fields[1]), []).append(int(entry.name))
+    found = [pid]
+    for parent in found:
+        found += parents.get(parent, [])
+    return [os.pidfd_open(child) for child in found[1:]]
+
+
+def assert_all_end(pidfds: list[int]) -> None:
+    for pidfd in pidfds:
+        ended, _, _ = select.select([pidfd], [], [], 10.0)
+        assert ended, "a process was left behind"
+        os.close(pidfd)
+
+
+def test_what_was_accepted_survives_a_kill_and_a_restart_and_no_process_is_left(tmp_path):
+    with running_memlane(tmp_path) as service, Client(service.url, service.token) as client:
+        task = client.wait(client.remember("The staging database is called heron."), 30)
+        assert task.status == "completed", task
+        assert list((tmp_path / "memory").rglob("*.md"))
+        pidfds = descendants(service.process.pid)
+        assert len(pidfds) >= 4  # Redis, the web's two, the worker
+        service.process.kill()
+        service.process.wait()
+        assert_all_end(pidfds)
+
+    with running_memlane(tmp_path) as service, Client(service.url, service.token) as client:
+        assert client.get(task.task_id) == task
+        pidfds = descendants(service.process.pid)
+        service.process.send_signal(signal.SIGINT)
+        assert service.process.wait(STOP_LIMIT_S) == 0
+        assert_all_end(pidfds)
+
+
+def test_each_part_that_is_killed_comes_back(tmp_path):
+    with running_memlane(tmp_path) as service, Client(service.url, service.token, limit_s=20) as client:
+        with connect(service.redis_url) as redis:
+            redis_pid = int(redis.info("server")["process_id"])
+        for pid in (worker_pid(service), listening_pid(service.process.pid), redis_pid):
+            pidfd = os.pidfd_open(pid)
+            os.kill(pid, signal.SIGKILL)
+            assert_all_end([pidfd])
+
+            task = client.wait(remember_until_accepted(client, f"Killed {pid} for a test."), 40)
+            assert task.status == "completed", task
+
+
+def remember_until_accepted(client: Client, content: str) -> Task:
+    """Ask again while the part that was killed is on its way back, which is told as unavailable."""
+    deadline_ms = clock.boot_ms() + 20_000
+    while True:
+        try:
+            return client.remember(content)
+        except (Unreachable, Unavailable):
+            if clock.boot_ms() > deadline_ms:
+                raise
+
+
+def worker_pid(service: Running) -> int:
+    with connect(service.redis_url) as redis:
+        newest = redis.zrange(keys.WORKERS, -1, -1)[0]
+        return int(redis.hget(keys.worker(newest), "pid"))
+
+
+def listening_pid(supervisor: int) -> int:
+    """The web's main process: the child of the supervisor that runs `memlane web`."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if parent == supervisor and b"web" in words:
+                return int(entry.name)
+    raise AssertionError("no web")
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Running, Path]]:
+    folder = tmp_path_factory.mktemp("shared")
+    with running_memlane(folder) as running:
+        yield running, folder
+
+
+def test_the_web_has_the_token_and_the_worker_has_not(service):
+    running, _ = service
+    web = Path(f"/proc/{listening_pid(running.process.pid)}/environ").read_bytes()
+    worker = Path(f"/proc/{worker_pid(running)}/environ").read_bytes()
+
+    assert running.token.encode() in web
+    assert running.token.encode() not in worker
+
+
+def test_a_second_instance_on_the_same_home_is_refused(service):
+    _, folder = service
+
+    assert "is in use by another memlane" in refused(folder)
+
+
+def test_the_command_line_remembers_and_shows_what_was_written(service):
+    running, _ = service
+    words = ["remember", "-", "--wait", "--url", running.url, "--token-file", str(running.token_file)]
+
+    answer = subprocess.run(
+        [sys.executable, "-m", "memlane", *words],
+        input="The build runs on Debian.",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert ".md" in answer.stdout
+    assert "is completed" in answer.stderr
+
+
+def test_a_workspace_with_packages_named_like_ours_does_no_harm(tmp_path):
+    (tmp_path / "workspace").mkdir()
+    for name in ("core", "web", "jobs", "memory", "events", "agent", "acp_bridge", "redis", "flask"):
+        (tmp_path / "workspace" / name).mkdir()
+        (tmp_path / "workspace" / name / "__init__.py").write_text(
+            "raise SystemExit('code of a workspace ran')\n"
+        )
+
+    starting = running_memlane(tmp_path, cwd=tmp_path / "workspace")
+    with starting as service, Client(service.url, service.token) as client:
+        assert client.wait(client.remember("Tests are run with pytest."), 30).status == "completed"
+
+
+def test_python_m_does_not_import_from_the_folder_it_is_run_in(tmp_path):
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "__init__.py").write_text("raise SystemExit('code of a workspace ran')\n")
+
+    answer = subprocess.run(
+        [sys.executable, "-m", "memlane", "--help"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert answer.returncode == 0, answer.stderr
+
+
+def test_people_are_told_where_it_is_and_the_command_to_try_works(tmp_path):
+    process = subprocess.Popen(
+        command(tmp_path), stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment(tmp_path)
+    )
+    with process:
+        assert process.stdout is not None
+        said = [process.stdout.readline() for _ in range(6)]
+        curl = next(line for line in said if "curl" in line).split(None, 1)[1]
+        answer = subprocess.run(
+            ["/bin/sh", "-c", curl], capture_output=True, text=True, timeout=20, check=False
+        )
+        process.terminate()
+
+    assert said[0].startswith("memlane is ready at http://127.0.0.1:")
+    if shutil.which("curl"):
+        assert json.loads(answer.stdout)["status"] == "queued"
+
+
+def test_a_busy_port_is_refused(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+
+        assert f"port {port} on 127.0.0.1 is in use" in refused(tmp_path, "--port", port)
+
+
+def test_a_missing_workspace_is_refused(tmp_path):
+    assert "does not exist" in refused(tmp_path, "--workspace", str(tmp_path / "missing"))
+
+
+def test_a_home_that_can_not_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    assert "can't use" in refused(tmp_path, "--home", str(tmp_path / "file" / "home"))
+
+
+def test_a_setting_out_of_range_is_refused(tmp_path):
+    assert "MEMLANE_THREADS" in refused(tmp_path, MEMLANE_THREADS="0")
+
+
+@pytest.mark.parametrize(
+    ("url", "status", "complaint"),
+    [("nonsense", 2, "must start with redis://"), ("redis://127.0.0.1:1/0", 3, "Redis gave no answer")],
+)
+def test_a_redis_that_can_not_be_used_is_one_line(tmp_path, url, status, complaint):
+    answer = subprocess.run(
+        command(tmp_path, "--redis-url", url),
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+    assert answer.returncode == status
+    assert complaint in answer.stderr
+    assert answer.stderr.count("\n") == 1
+
+
+def test_a_redis_of_ones_own_is_used_and_left_running(tmp_path, own_redis):
+    with running_memlane(tmp_path, ["--redis-url", own_redis.state_url]) as service:
+        with Client(service.url, service.token) as client:
+            assert client.wait(client.remember("The default branch is trunk."), 30).status == "completed"
+        assert service.redis_url == own_redis.state_url
+
+    with connect(own_redis.state_url) as client:
+        assert client.ping()
+
+
+def test_listening_on_every_address_tells_what_is_exposed(tmp_path):
+    process = subprocess.Popen(
+        command(tmp_path, "--host", "0.0.0.0"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+    )
+    with process:
+        assert process.stderr is not None
+        first = process.stderr.readline()
+        process.terminate()
+        process.stderr.read()
+
+    assert "other machines can reach port" in first
+    assert "on 0.0.0.0:" in first

@@ -1,0 +1,100 @@
+import stat
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from core.errors import ConfigError
+from core.settings import load_settings
+from memlane.folders import FolderLocked
+from memlane.parts import RedisUrls, worker_part
+from memlane.site import open_site, token_of
+
+
+@pytest.fixture
+def held():
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("MEMLANE_TOKEN", "MEMLANE_HOME", "MEMLANE_MEMORY_DIR", "QWEN_CODE_MEMORY_BASE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def settings(tmp_path: Path, **changes):
+    (tmp_path / "workspace").mkdir(exist_ok=True)
+    given = {"home": tmp_path / "home", "workspaces": (str(tmp_path / "workspace"),)}
+    return load_settings(**(given | changes))
+
+
+def test_the_home_is_made_private_with_a_token(tmp_path, held):
+    site = open_site(settings(tmp_path), held_by=held)
+
+    assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
+    assert site.token_file == tmp_path / "home" / "token"
+    assert (tmp_path / "home" / "token").read_text().strip() == site.token
+    assert site.run_dir == tmp_path / "home" / "run"
+    assert token_of(site.settings) == site.token
+
+
+def test_without_workspaces_the_current_folder_is_served(tmp_path, held, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    site = open_site(settings(tmp_path, workspaces=()), held_by=held)
+
+    assert site.workspaces.primary.path == str(tmp_path.resolve())
+
+
+def test_a_given_token_is_not_written_anywhere(tmp_path, held):
+    site = open_site(settings(tmp_path, token="given"), held_by=held)
+
+    assert (site.token, site.token_file) == ("given", None)
+    assert not (tmp_path / "home" / "token").exists()
+    assert token_of(site.settings) == "given"
+
+
+def test_without_a_token_the_web_does_not_start(tmp_path):
+    with pytest.raises(ConfigError, match="there is no token; set MEMLANE_TOKEN"):
+        token_of(settings(tmp_path))
+
+
+def test_one_home_serves_one_instance(tmp_path, held):
+    open_site(settings(tmp_path), held_by=held)
+
+    with pytest.raises(FolderLocked):
+        open_site(settings(tmp_path), held_by=held)
+
+
+def test_the_default_memory_base_is_made_when_missing(tmp_path, held):
+    open_site(settings(tmp_path), held_by=held)
+
+    assert stat.S_IMODE((tmp_path / ".qwen").stat().st_mode) == 0o700
+
+
+def test_a_configured_memory_base_has_to_exist(tmp_path, held):
+    with pytest.raises(ConfigError, match=r"memory folder .*/missing does not exist"):
+        open_site(settings(tmp_path, memory_dir=tmp_path / "missing"), held_by=held)
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_memory_base_must_be_writable(tmp_path, held, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+
+    with pytest.raises(ConfigError, match="is not writable"):
+        open_site(settings(tmp_path), held_by=held)
+
+
+def test_a_missing_workspace_is_one_clear_line(tmp_path, held):
+    with pytest.raises(ConfigError, match="workspace '/no/such/place' does not exist"):
+        open_site(settings(tmp_path, workspaces=("/no/such/place",)), held_by=held)
+
+
+def test_a_workspace_with_a_colon_in_its_path_is_refused(tmp_path, held):
+    (tmp_path / "a:b").mkdir()
+    site = open_site(settings(tmp_path, workspaces=(str(tmp_path / "a:b"),)), held_by=held)
+
+    with pytest.raises(ConfigError, match="which separates workspaces"):
+        worker_part(site, RedisUrls("redis://127.0.0.1/0", "redis://127.0.0.1/1"))
