@@ -15,12 +15,6 @@ from core.ids import new_task_id, workspace_id
 
 LANE = "test/0123456789abcdef"
 
-_PROGRAM = (
-    "import sys; from agent.server import serve; from core.logs import configure_logs; "
-    "from core.settings import ModelSettings, load_settings; configure_logs('info', process='agent'); "
-    "sys.exit(serve(load_settings(), ModelSettings()))"
-)
-
 
 class AgentChild:
     """A running child of one workspace on one memory base."""
@@ -31,7 +25,7 @@ class AgentChild:
         self._log_path = base.parent / f"{base.name}-agent.log"
         self._log = self._log_path.open("ab")
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM],
+            [sys.executable, "-P", "-m", "memlane", "agent"],
             cwd=workspace,
             env=_environment(base, environment),
             stdin=subprocess.PIPE,

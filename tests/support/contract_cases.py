@@ -63,7 +63,7 @@ def render_body(body: Any) -> bytes:
     if isinstance(body, dict) and "$gzip" in body:
         return bytes(gzip.compress(body["$gzip"].encode()))
     if isinstance(body, dict) and "$nested" in body:
-        depth = body["$nested"]
+        depth: int = body["$nested"]
         return b'{"nested":' + b"[" * depth + b"]" * depth + b"}"
     return json.dumps(_expand(body.get("$json", body))).encode()
 

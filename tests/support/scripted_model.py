@@ -128,6 +128,20 @@ def hang_up() -> Answer:
     return answer
 
 
+def break_off() -> Answer:
+    """Announce more bytes than are sent, then close."""
+
+    def answer(handler: "_Handler", _request: Body) -> None:
+        handler.send_response(200)
+        handler.send_header("content-type", "application/json")
+        handler.send_header("content-length", "1000")
+        handler.end_headers()
+        handler.wfile.write(b"{")
+        handler.close_connection = True
+
+    return answer
+
+
 def document(kind: str = "user", name: str = "Short answers", body: str = "Prefers short answers.") -> str:
     """A well-formed memory document."""
     return f"---\ntype: {kind}\nname: {name}\ndescription: {name}\n---\n\n{body}\n"

@@ -37,7 +37,7 @@ def test_a_held_lease_is_renewed(lane: LaneUnderTest, keeper: Keeper):
 
 
 def is_renewed(lane: LaneUnderTest) -> bool:
-    return lane.redis.hget(lane.keys.lane, "expiresAtMs") != "1"
+    return bool(lane.redis.hget(lane.keys.lane, "expiresAtMs") != "1")
 
 
 def test_a_lease_that_another_took_is_given_up_once(lane: LaneUnderTest, keeper: Keeper):

@@ -1,0 +1,61 @@
+"""How a memory call of the agent can end other than with a commit."""
+
+from core.errors import DependencyError, InputError, StateError
+
+
+class TaskTimeout(DependencyError):
+    """The call's deadline passed. Nothing was committed."""
+
+    code = "task_timeout"
+
+
+class NoUpdate(StateError):
+    """The agent ended its run without writing any memory. Nothing was committed."""
+
+    code = "remember_no_update"
+
+
+class RunStopped(StateError):
+    """The run was ended before it wrote anything valid. Nothing was committed.
+
+    Attributes:
+        reason: ``MAX_TURNS`` or ``NO_PROGRESS``.
+    """
+
+    code = "run_stopped"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class ScopeMismatch(InputError):
+    """The agent wrote to a scope that the request did not ask for. Nothing was committed."""
+
+    code = "remember_scope_mismatch"
+
+
+class ToolRefused(InputError):
+    """A tool call can't be done as asked; the message is for the model that made it."""
+
+    code = "tool_refused"
+
+
+class ModelRejected(DependencyError):
+    """The model server refused the request for good (key, rights, shape); trying again won't help.
+
+    Attributes:
+        status: HTTP status of the answer.
+    """
+
+    code = "model_rejected"
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"The model server refused the request (HTTP {status})")
+        self.status = status
+
+
+class ModelUnavailable(DependencyError):
+    """No usable answer from the model server; the message is one sentence without its words."""
+
+    code = "model_unavailable"

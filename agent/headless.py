@@ -1,0 +1,169 @@
+"""The headless agent loop: a model, its tools, a history of its own; nothing of it is a chat session."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent.deadline import Deadline
+from agent.models.interface import Message, Model, Reply, ToolCall
+from agent.tools import MemoryTools
+from core.acp import Usage
+from core.logs import get_logger
+
+MAX_CALLS_PER_TURN = 16
+MAX_IDENTICAL_CALLS = 3
+MAX_IDLE_TURNS = 3
+
+Ending = Literal["saved", "answered", "turns", "stuck"]
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlessAgent:
+    """What a run is told and how long it may go on.
+
+    Attributes:
+        order: the user message.
+        max_turns: model calls at most.
+    """
+
+    name: str
+    system: str
+    order: str
+    max_turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """One tool call of a run, without its arguments."""
+
+    tool: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeadlessRun:
+    """How a run went.
+
+    Attributes:
+        ending: ``saved``: right after a turn whose writes may be committed; ``answered``: the model
+            made no further tool call; ``turns``: out of turns; ``stuck``: it repeated itself or
+            found out nothing new.
+        text: what the model said in its last turn.
+    """
+
+    ending: Ending
+    text: str
+    tool_log: tuple[ToolUse, ...]
+    usage: Usage
+
+
+def run_headless(
+    agent: HeadlessAgent, *, model: Model, tools: MemoryTools, deadline: Deadline
+) -> HeadlessRun:
+    """Let the model work with the tools until it has saved something or the run is over.
+
+    Raises:
+        TaskTimeout: the deadline passed.
+        PathEscape, ScopeMismatch: a write out of bounds.
+        ModelRejected, ModelUnavailable: the model gave no answer.
+    """
+    run = _Loop(agent, model=model, tools=tools, deadline=deadline).run()
+    counts = Counter(f"{use.tool}.{'ok' if use.ok else 'failed'}" for use in run.tool_log)
+    usage = run.usage.model_dump()
+    _log.info("headless_run_ended", agent=agent.name, ending=run.ending, tools=dict(counts), **usage)
+    return run
+
+
+def add_usage(one: Usage, other: Usage) -> Usage:
+    """Sum of two usages."""
+    return Usage(
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        model_calls=one.model_calls + other.model_calls,
+    )
+
+
+class _Loop:
+    def __init__(self, agent: HeadlessAgent, *, model: Model, tools: MemoryTools, deadline: Deadline) -> None:
+        self._agent = agent
+        self._model = model
+        self._tools = tools
+        self._deadline = deadline
+        self._history = [Message("system", agent.system), Message("user", agent.order)]
+        self._tool_log: list[ToolUse] = []
+        self._usage = Usage()
+        self._patience = _Patience()
+
+    def run(self) -> HeadlessRun:
+        for _ in range(self._agent.max_turns):
+            reply = self._ask()
+            if not reply.tool_calls:
+                return self._ended("answered", reply.text)
+            self._run_tools(reply.tool_calls)
+            if self._tools.saved:
+                return self._ended("saved", reply.text)
+            if self._patience.exhausted:
+                return self._ended("stuck", reply.text)
+        return self._ended("turns", "")
+
+    def _ask(self) -> Reply:
+        self._deadline.check()
+        reply = self._model.complete(tuple(self._history), self._tools.specs, deadline=self._deadline)
+        self._usage = add_usage(self._usage, reply.usage)
+        self._history.append(Message("assistant", reply.text, tool_calls=reply.tool_calls))
+        return reply
+
+    def _run_tools(self, calls: Sequence[ToolCall]) -> None:
+        for number, call in enumerate(calls):
+            text = (
+                self._run_tool(call) if number < MAX_CALLS_PER_TURN else "Error: too many calls in one turn"
+            )
+            self._history.append(Message("tool", text, tool_call_id=call.id))
+        self._patience.end_turn()
+
+    def _run_tool(self, call: ToolCall) -> str:
+        if not self._patience.admits(call):
+            return "Error: the same call again; the run ends"
+        result = self._tools.call(call)
+        self._tool_log.append(ToolUse(call.name, result.ok))
+        self._patience.note(call, ok=result.ok)
+        return result.text
+
+    def _ended(self, ending: Ending, text: str) -> HeadlessRun:
+        return HeadlessRun(ending, text, tuple(self._tool_log), self._usage)
+
+
+class _Patience:
+    """Notices a model that goes round in circles."""
+
+    def __init__(self) -> None:
+        self.exhausted = False
+        self._last: tuple[str, str] | None = None
+        self._identical = 0
+        self._fruitful: set[tuple[str, str]] = set()
+        self._idle_turns = 0
+        self._turn_was_fruitful = False
+
+    def admits(self, call: ToolCall) -> bool:
+        """Whether the call may run; the last of too many identical ones in a row may not."""
+        signature = (call.name, call.arguments)
+        self._identical = self._identical + 1 if signature == self._last else 1
+        self._last = signature
+        self.exhausted = self.exhausted or self._identical >= MAX_IDENTICAL_CALLS
+        return not self.exhausted
+
+    def note(self, call: ToolCall, *, ok: bool) -> None:
+        """Remember a call's success; only the first success of the same call brings anything new."""
+        signature = (call.name, call.arguments)
+        if ok and signature not in self._fruitful:
+            self._fruitful.add(signature)
+            self._turn_was_fruitful = True
+
+    def end_turn(self) -> None:
+        """Count a turn that changed and found nothing."""
+        self._idle_turns = 0 if self._turn_was_fruitful else self._idle_turns + 1
+        self._turn_was_fruitful = False
+        self.exhausted = self.exhausted or self._idle_turns >= MAX_IDLE_TURNS

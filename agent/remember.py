@@ -1,0 +1,163 @@
+"""The remember method: one save request, run by a headless agent, committed whole or not at all."""
+
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from agent import tools
+from agent.deadline import Deadline
+from agent.errors import NoUpdate, RunStopped
+from agent.headless import HeadlessAgent, HeadlessRun, add_usage, run_headless
+from agent.models.interface import Model
+from agent.prompts import Order, remember_order, remember_system
+from agent.provenance import stamp_documents
+from agent.tools import MemoryTools
+from core.acp import RememberParams, RememberResult, Scope, Usage
+from core.clock import today
+from core.errors import MemlaneError
+from core.logs import get_logger
+from memory.document import parse_document
+from memory.errors import CommitConflict, DocumentMissing, StoreBusy, StoreUnusable
+from memory.paths import Roots
+from memory.store import Commit, Store, TaskRun
+from memory.transaction import Transaction
+
+AGENT_NAME = "managed-auto-memory-remember"
+MAX_TURNS = 6
+MAX_RERUNS = 3
+MIN_RERUN_MS = 60_000
+MAX_SUMMARY_CHARACTERS = 500
+MAX_INDEX_CHARACTERS = 40_000
+
+_SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RememberCall:
+    """One remember request as the child took it."""
+
+    params: RememberParams
+    run: TaskRun
+    deadline: Deadline
+
+
+def remember(call: RememberCall, *, store: Store, roots: Roots, model: Model) -> dict[str, Any]:
+    """Run a remember request; a task that committed before gives its recorded result and runs nothing.
+
+    Returns:
+        ``RememberResult`` on the wire plus ``usage``; ``recovered`` is true for a recorded result.
+
+    Raises:
+        MemlaneError: see ``agent.failures``; nothing was committed.
+    """
+    recorded = store.seal(call.run)
+    if recorded is not None:
+        return recorded | {"recovered": True}
+    return _Remember(call, store=store, roots=roots, model=model).run()
+
+
+class _Remember:
+    def __init__(self, call: RememberCall, *, store: Store, roots: Roots, model: Model) -> None:
+        self._call = call
+        self._store = store
+        self._roots = roots
+        self._model = model
+        self._usage = Usage()
+
+    def run(self) -> dict[str, Any]:
+        for _ in range(MAX_RERUNS):
+            try:
+                return self._run_once()
+            except CommitConflict as conflict:
+                _log.info("remember_conflict", task=self._call.run.task, documents=len(conflict.paths))
+                if self._call.deadline.remaining_ms() < MIN_RERUN_MS:
+                    raise
+        return self._run_once()
+
+    def _run_once(self) -> dict[str, Any]:
+        params = self._call.params
+        writable = frozenset({params.scope} if params.scope else get_args(Scope))
+        transaction = self._store.begin(self._call.run, self._roots, writable=writable)
+        is_clean = params.context_mode == "clean"
+        memory_tools = MemoryTools(
+            transaction,
+            deadline=self._call.deadline,
+            allowed=tools.WRITING_TOOLS if is_clean else tools.ALL_TOOLS,
+        )
+        agent = _agent(transaction, params.content, is_clean=is_clean)
+        run = run_headless(agent, model=self._model, tools=memory_tools, deadline=self._call.deadline)
+        self._usage = add_usage(self._usage, run.usage)
+        _require_saved(run, memory_tools, transaction)
+        stamp_documents(transaction, memory_tools.written, self._call.run)
+        summary = _summary(run.text) or _sentence(transaction)
+        return self._commit(transaction, summary)
+
+    def _commit(self, transaction: Transaction, summary: str) -> dict[str, Any]:
+        try:
+            return self._store.commit(transaction, result_of=lambda commit: self._result(commit, summary))
+        except (StoreBusy, StoreUnusable):
+            # the journal may have been written before the failure; only the store knows
+            with suppress(MemlaneError):
+                recorded = self._store.resolve(self._call.run, close=False)
+                if recorded is not None:
+                    return recorded
+            raise
+
+    def _result(self, commit: Commit, summary: str) -> dict[str, Any]:
+        result = RememberResult(
+            summary=summary,
+            files_touched=[str(path) for path in commit.files_touched],
+            touched_scopes=list(commit.touched_scopes),
+            revision=commit.revision,
+        )
+        return result.to_wire() | {"usage": self._usage.to_wire()}
+
+
+def _agent(transaction: Transaction, content: str, *, is_clean: bool) -> HeadlessAgent:
+    folders = {
+        scope: str(transaction.roots.of(scope)) for scope in get_args(Scope) if scope in transaction.writable
+    }
+    indexes = None if is_clean else {scope: _index(transaction, root) for scope, root in folders.items()}
+    environment = None if is_clean else {"date": today(), "system": _SYSTEMS.get(sys.platform, sys.platform)}
+    return HeadlessAgent(
+        name=AGENT_NAME,
+        system=remember_system(folders, indexes=indexes),
+        order=remember_order(Order(content, folders), environment=environment),
+        max_turns=MAX_TURNS,
+    )
+
+
+def _index(transaction: Transaction, root: str) -> str:
+    try:
+        text = transaction.read(f"{root}/MEMORY.md").decode("utf-8", "replace")
+    except DocumentMissing:
+        return ""
+    return text[:MAX_INDEX_CHARACTERS]
+
+
+def _require_saved(run: HeadlessRun, memory_tools: MemoryTools, transaction: Transaction) -> None:
+    if run.ending == "saved":
+        return
+    if memory_tools.written:
+        raise transaction.validate()[0]
+    if run.ending == "answered":
+        raise NoUpdate("the agent wrote no memory")
+    raise RunStopped("MAX_TURNS" if run.ending == "turns" else "NO_PROGRESS")
+
+
+def _summary(text: str) -> str:
+    return " ".join(text.split())[:MAX_SUMMARY_CHARACTERS]
+
+
+def _sentence(transaction: Transaction) -> str:
+    """What was saved where, for a model that said nothing beside its tool call."""
+    change = transaction.changes[0]
+    place = change.path.removeprefix(f"{transaction.roots.of(change.scope)}/")
+    document = parse_document(change.after or b"")
+    verb = "Saved" if change.before is None else "Updated"
+    return (
+        f'{verb} a {document.type} memory "{document.name}" in {place}.' if document else f"{verb} {place}."
+    )

@@ -1,0 +1,160 @@
+"""Params of requests: what is accepted, and the recorded words for what is not."""
+
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from pydantic import ValidationError
+
+from core import acp
+from core.errors import InputError
+from core.ids import KINDS, is_client_id, is_task_id
+from core.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from core.text import js_trim, utf8_size, well_formed
+
+
+class CallRefused(InputError):
+    """The request can't be served as it is; nothing was started.
+
+    Attributes:
+        error_code: JSON-RPC error code.
+        payload: ``data`` of the JSON-RPC error.
+    """
+
+    code = "call_refused"
+
+    def __init__(self, error_code: int, message: str, payload: Any = None) -> None:
+        super().__init__(message)
+        self.error_code = error_code
+        self.payload = payload
+
+
+@dataclass(frozen=True, slots=True)
+class RememberRequest:
+    """A remember request as parsed.
+
+    Attributes:
+        meta: None from a client that is not our bridge.
+    """
+
+    params: acp.RememberParams
+    meta: acp.TaskMeta | None
+
+
+def method_not_found(method: str) -> CallRefused:
+    """The refusal of a method that is not served."""
+    return CallRefused(METHOD_NOT_FOUND, f'"Method not found": {method}', {"method": method})
+
+
+def params_object(params: Any) -> dict[str, Any]:
+    """The params, which must be there as an object.
+
+    Raises:
+        CallRefused: they are not; as an internal error, which is the reference's answer.
+    """
+    if not isinstance(params, dict):
+        raise CallRefused(INTERNAL_ERROR, "Internal error", {"details": "params must be an object"})
+    return params
+
+
+def check_initialize(params: dict[str, Any]) -> None:
+    """Check what a client sends to begin with.
+
+    Raises:
+        CallRefused: ``protocolVersion`` is no number.
+    """
+    version = params.get("protocolVersion")
+    if not isinstance(version, int | float) or isinstance(version, bool):
+        received = "undefined" if "protocolVersion" not in params else _js_type(version)
+        issue = {
+            "expected": "number",
+            "code": "invalid_type",
+            "path": ["protocolVersion"],
+            "message": f"Invalid input: expected number, received {received}",
+        }
+        raise CallRefused(INTERNAL_ERROR, "Internal error", [issue])
+
+
+def parse_ping(params: dict[str, Any]) -> int:
+    """Read a ping's nonce.
+
+    Raises:
+        CallRefused: not exactly ``v`` 1 and a whole number ≥ 0.
+    """
+    version, nonce = params.get("v"), params.get("nonce")
+    if _is_integer(version) and version == 1 and _is_integer(nonce) and nonce >= 0:
+        return nonce
+    raise _invalid("Invalid channel liveness ping")
+
+
+def parse_remember(params: dict[str, Any], *, workspace: str) -> RememberRequest:
+    """Read a remember request; ``cwd`` is the process's own folder, as in the reference.
+
+    Raises:
+        CallRefused: content, contextMode, scope or our own meta don't fit, judged in this order.
+    """
+    content = params.get("content")
+    if not isinstance(content, str) or not js_trim(content):
+        raise _invalid("Invalid or missing content")
+    if utf8_size(content) > acp.MAX_CONTENT_BYTES:
+        raise _invalid("Content exceeds maximum size")
+    for name in ("contextMode", "scope"):
+        if name in params and params[name] is None:
+            raise _invalid(f"Invalid {name}")
+    known = params | {"cwd": workspace, "content": well_formed(content)}
+    try:
+        parsed = acp.RememberParams.model_validate(known)
+    except ValidationError as error:
+        raise _invalid(f"Invalid {error.errors()[0]['loc'][0]}") from None
+    return RememberRequest(parsed, _parse_meta(params.get("_meta")))
+
+
+def parse_resolve(params: dict[str, Any], *, workspace: str) -> acp.ResolveParams:
+    """Read a resolve request.
+
+    Raises:
+        CallRefused: a field is missing or malformed.
+    """
+    try:
+        parsed = acp.ResolveParams.model_validate({"cwd": workspace} | params)
+    except ValidationError as error:
+        raise _invalid(f"Invalid or missing {error.errors()[0]['loc'][0]}") from None
+    kind_of(parsed.task_id)
+    return parsed
+
+
+def kind_of(task_id: str) -> str:
+    """The kind that a task id names.
+
+    Raises:
+        CallRefused: it has not the shape of a task id.
+    """
+    for kind in KINDS:
+        if is_task_id(task_id, kind):
+            return kind
+    raise _invalid("Invalid or missing taskId")
+
+
+def _parse_meta(meta: Any) -> acp.TaskMeta | None:
+    raw = meta.get(acp.TASK_META) if isinstance(meta, dict) else None
+    if raw is None:
+        return None
+    try:
+        parsed = acp.TaskMeta.model_validate(raw)
+    except ValidationError:
+        raise _invalid(f"Invalid {acp.TASK_META}") from None
+    if not is_task_id(parsed.task_id, "remember") or not is_client_id(parsed.client_id or "-"):
+        raise _invalid(f"Invalid {acp.TASK_META}")
+    return parsed
+
+
+def _is_integer(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _invalid(reason: str) -> CallRefused:
+    return CallRefused(INVALID_PARAMS, f"Invalid params: {reason}")
+
+
+def _js_type(value: Any) -> str:
+    names = {type(None): "null", bool: "boolean", str: "string", list: "array", dict: "object"}
+    return names.get(type(value), "unknown")

@@ -1,0 +1,115 @@
+"""What the child does for each method, apart from the wire."""
+
+from contextlib import suppress
+from importlib import metadata
+from typing import Any
+
+from agent.deadline import Deadline
+from agent.models.interface import Model
+from agent.remember import RememberCall, remember
+from agent.requests import RememberRequest, kind_of
+from core import acp
+from core.clock import wall_ms
+from core.ids import ClientId, LaneId, TaskId, lane_id, new_task_id, workspace_id
+from core.settings import Settings
+from memory.errors import LeaseLost, StoreBusy, StoreUnusable
+from memory.paths import find_roots
+from memory.store import Store, TaskRun, open_store
+
+LOCAL_DEPLOYMENT = "local"
+
+
+class MemoryService:
+    """Memory calls of one workspace on one store; remember and resolve belong to one thread."""
+
+    def __init__(self, settings: Settings, *, workspace: str, model: Model) -> None:
+        """Open nothing yet; the store is opened with the first call that needs it.
+
+        Args:
+            workspace: canonical absolute path.
+        """
+        self.workspace = workspace
+        self._settings = settings
+        self._model = model
+
+    def describe(self) -> dict[str, Any]:
+        """Answer of ``initialize``."""
+        ours: dict[str, Any] = {
+            "v": 1,
+            "methods": [acp.AVAILABILITY, acp.REMEMBER, acp.PING, acp.RESOLVE],
+            "model": self._model.name,
+        }
+        with suppress(StoreUnusable, StoreBusy):  # the client learns it from availability
+            ours["storeId"] = self._store().store_id
+        return {
+            "protocolVersion": acp.PROTOCOL_VERSION,
+            "agentInfo": {"name": "memlane-agent", "title": "memlane agent", "version": _version()},
+            "authMethods": [],
+            "agentCapabilities": {"loadSession": False, "_meta": {acp.CAPABILITY_META: ours}},
+        }
+
+    def is_available(self) -> bool:
+        """Tell whether the store can be opened now."""
+        try:
+            self._store()
+        except (StoreUnusable, StoreBusy):
+            return False
+        return True
+
+    def remember(self, request: RememberRequest, *, deadline: Deadline) -> dict[str, Any]:
+        """Serve a remember request; see ``agent.remember``.
+
+        Without our meta (a client that is not our bridge) the call is a task of its own in
+        the lane ``local/<workspace id>``. Its fence is the wall clock; should that stand
+        behind a stored one, the next greater fence is used.
+        """
+        if request.meta is not None:
+            return self._remember(request, _run_of(request.meta), deadline)
+        run = self._local_run(wall_ms())
+        try:
+            return self._remember(request, run, deadline)
+        except LeaseLost as lost:
+            return self._remember(request, self._local_run(lost.stored_fence + 1), deadline)
+
+    def resolve(self, params: acp.ResolveParams) -> dict[str, Any]:
+        """Answer whether a task committed, and with ``close`` keep it from committing later."""
+        task_run = TaskRun(
+            task=TaskId(params.task_id),
+            lane=LaneId(params.lane_id),
+            fence=params.fence,
+            kind=kind_of(params.task_id),
+        )
+        return {"result": self._store().resolve(task_run, close=params.close)}
+
+    def _remember(self, request: RememberRequest, run: TaskRun, deadline: Deadline) -> dict[str, Any]:
+        deadline.check()
+        base = self._settings.memory_base
+        store = self._store()
+        roots = find_roots(base, self.workspace, local=self._settings.memory_local)
+        return remember(
+            RememberCall(request.params, run, deadline), store=store, roots=roots, model=self._model
+        )
+
+    def _store(self) -> Store:
+        return open_store(self._settings.memory_base)
+
+    def _local_run(self, fence: int) -> TaskRun:
+        lane = lane_id(LOCAL_DEPLOYMENT, workspace_id(self.workspace))
+        return TaskRun(task=new_task_id("remember"), lane=lane, fence=fence, kind="remember")
+
+
+def _run_of(meta: acp.TaskMeta) -> TaskRun:
+    return TaskRun(
+        task=TaskId(meta.task_id),
+        lane=LaneId(meta.lane_id),
+        fence=meta.fence,
+        kind="remember",
+        client=ClientId(meta.client_id) if meta.client_id else None,
+    )
+
+
+def _version() -> str:
+    try:
+        return metadata.version("memlane")
+    except metadata.PackageNotFoundError:
+        return "0"

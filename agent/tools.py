@@ -1,0 +1,158 @@
+"""The tools of one headless run, scoped to memory: they work on a transaction and on nothing else."""
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from agent import reading, writing
+from agent.deadline import Deadline
+from agent.errors import ScopeMismatch, ToolRefused
+from agent.models.interface import ToolCall, ToolSpec
+from agent.tool_arguments import (
+    Edit,
+    GrepSearch,
+    ListDirectory,
+    ReadFile,
+    WriteFile,
+    parse_arguments,
+    schema_of,
+)
+from core.errors import InputError
+from memory.errors import PathEscape
+from memory.transaction import Transaction
+
+READ_FILE = "read_file"
+WRITE_FILE = "write_file"
+EDIT = "edit"
+GREP_SEARCH = "grep_search"
+LIST_DIRECTORY = "list_directory"
+
+ALL_TOOLS = (READ_FILE, GREP_SEARCH, LIST_DIRECTORY, WRITE_FILE, EDIT)
+WRITING_TOOLS = (WRITE_FILE, EDIT)
+
+NOT_SAVABLE = "The change is staged, but can't be saved like this"
+
+_SPECS = {
+    READ_FILE: ToolSpec(READ_FILE, "Read a memory document.", schema_of(ReadFile)),
+    GREP_SEARCH: ToolSpec(
+        GREP_SEARCH, "Search memory documents for lines that match an expression.", schema_of(GrepSearch)
+    ),
+    LIST_DIRECTORY: ToolSpec(LIST_DIRECTORY, "List the names in a memory folder.", schema_of(ListDirectory)),
+    WRITE_FILE: ToolSpec(
+        WRITE_FILE,
+        "Create a memory document, or replace one that was read before. Missing folders are made.",
+        schema_of(WriteFile),
+    ),
+    EDIT: ToolSpec(EDIT, "Replace exact text in a memory document.", schema_of(Edit)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What the model is told of its call, and whether the call did what it asked for."""
+
+    text: str
+    ok: bool
+
+
+class MemoryTools:
+    """Runs tool calls of a model; failures come back as text, but a write out of bounds ends the run."""
+
+    def __init__(
+        self, transaction: Transaction, *, deadline: Deadline, allowed: Sequence[str] = ALL_TOOLS
+    ) -> None:
+        """Offer the tools named in ``allowed``; without the reading ones no existing memory is seen."""
+        self._transaction = transaction
+        self._deadline = deadline
+        self._shown: dict[str, bytes] = {}  # path to what the agent saw of it, as a digest
+        self._written: set[str] = set()
+        self._reading_allowed = READ_FILE in allowed
+        runners: dict[str, Callable[[str], str]] = {
+            READ_FILE: self._read_file,
+            GREP_SEARCH: self._grep_search,
+            LIST_DIRECTORY: self._list_directory,
+            WRITE_FILE: self._write_file,
+            EDIT: self._edit,
+        }
+        self._runners = {name: runners[name] for name in allowed}
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools as the model is told of them."""
+        return tuple(_SPECS[name] for name in self._runners)
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Absolute paths of the documents written so far, rewrites with the same bytes included."""
+        return tuple(sorted(self._written))
+
+    @property
+    def saved(self) -> bool:
+        """Whether something was written and everything that is staged may be committed."""
+        return bool(self._written) and not self._transaction.validate()
+
+    def call(self, call: ToolCall) -> ToolResult:
+        """Run one tool call.
+
+        Raises:
+            PathEscape: a write outside memory.
+            ScopeMismatch: a write to a scope that was not asked for.
+            TaskTimeout: the deadline passed during a search.
+        """
+        runner = self._runners.get(call.name)
+        if runner is None:
+            return ToolResult(f"Error: there is no such tool. Tools: {', '.join(self._runners)}", ok=False)
+        try:
+            return ToolResult(runner(call.arguments), ok=True)
+        except InputError as error:
+            if _ends_the_run(error, call):
+                raise
+            return ToolResult(f"Error: {error}", ok=False)
+
+    def _read_file(self, arguments: str) -> str:
+        asked = parse_arguments(ReadFile, arguments)
+        text = reading.read_file(self._transaction, asked)
+        self._shown[os.path.normpath(asked.file_path)] = self._digest(asked.file_path)
+        return text
+
+    def _grep_search(self, arguments: str) -> str:
+        asked = parse_arguments(GrepSearch, arguments)
+        return reading.grep_search(self._transaction, asked, deadline=self._deadline)
+
+    def _list_directory(self, arguments: str) -> str:
+        return reading.list_directory(self._transaction, parse_arguments(ListDirectory, arguments))
+
+    def _write_file(self, arguments: str) -> str:
+        asked = parse_arguments(WriteFile, arguments)
+        text = writing.write_file(self._transaction, asked, was_shown=self._was_shown)
+        return self._note_write(asked.file_path, text)
+
+    def _edit(self, arguments: str) -> str:
+        asked = parse_arguments(Edit, arguments)
+        if not self._reading_allowed and not self._was_shown(asked.file_path):
+            writing.require_writable(self._transaction, asked.file_path)
+            raise ToolRefused("Only documents written in this run can be edited")
+        return self._note_write(asked.file_path, writing.edit(self._transaction, asked))
+
+    def _was_shown(self, path: str) -> bool:
+        normal = os.path.normpath(path)
+        if normal in self._written:
+            return True
+        # a search in between reads a newer version, which must not pass for the one that was shown
+        return normal in self._shown and self._shown[normal] == self._digest(path)
+
+    def _digest(self, path: str) -> bytes:
+        return hashlib.sha256(self._transaction.read(path)).digest()
+
+    def _note_write(self, path: str, text: str) -> str:
+        self._written.add(os.path.normpath(path))
+        problems = self._transaction.validate()
+        if not problems:
+            return text
+        listed = "\n".join(f"- {problem.path}: {problem.reason}" for problem in problems)
+        raise ToolRefused(f"{NOT_SAVABLE}:\n{listed}\nWrite it again.")
+
+
+def _ends_the_run(error: InputError, call: ToolCall) -> bool:
+    return isinstance(error, PathEscape | ScopeMismatch) and call.name in WRITING_TOOLS

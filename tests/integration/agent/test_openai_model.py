@@ -1,0 +1,146 @@
+"""The model client against a real server, in this process."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from agent.deadline import Deadline
+from agent.errors import ModelUnavailable, TaskTimeout
+from agent.models.interface import Message, Reply, ToolCall, ToolSpec
+from agent.models.openai import OpenAIModel
+from core.settings import ModelSettings
+from tests.support.scripted_model import (
+    break_off,
+    calls,
+    endless,
+    says,
+    scripted_model,
+    silent,
+    status,
+)
+
+TOOL = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
+
+
+def test_messages_and_tools_arrive_as_the_protocol_wants_them() -> None:
+    with scripted_model([says("Done.")]) as server, client(server.base_url) as model:
+        call = ToolCall("c1", "look", "{}")
+        history = [
+            Message("system", "rules"),
+            Message("user", "order"),
+            Message("assistant", "", tool_calls=(call,)),
+            Message("tool", "seen", tool_call_id="c1"),
+        ]
+        model.complete(history, [TOOL], deadline=Deadline.after(20_000))
+
+    (request,) = server.requests
+    assert request["_path"] == "/v1/chat/completions"
+    assert request["messages"][2]["tool_calls"][0]["function"] == {"name": "look", "arguments": "{}"}
+    assert request["messages"][3] == {"role": "tool", "content": "seen", "tool_call_id": "c1"}
+    assert request["tools"] == [
+        {
+            "type": "function",
+            "function": {"name": "look", "description": "Looks.", "parameters": dict(TOOL.parameters)},
+        }
+    ]
+    assert request["stream"] is True
+
+
+def test_a_reply_holds_text_calls_and_usage() -> None:
+    with (
+        scripted_model([calls(("look", {"a": "é"}), text="Hm.")]) as server,
+        client(server.base_url) as model,
+    ):
+        reply = ask(model)
+
+    assert reply.text == "Hm."
+    assert json.loads(reply.tool_calls[0].arguments) == {"a": "é"}
+    assert (reply.usage.input_tokens, reply.usage.output_tokens, reply.usage.model_calls) == (100, 20, 1)
+
+
+def test_a_server_without_a_key_is_served_too() -> None:
+    with scripted_model([says("Done.")]) as server, client(server.base_url, key=None) as model:
+        assert ask(model).text == "Done."
+
+
+def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
+    with scripted_model([break_off(), says("Done.")]) as server, client(server.base_url) as model:
+        assert ask(model).text == "Done."
+
+    assert len(server.requests) == 2
+
+
+def test_a_date_to_wait_for_is_kept() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=2), usegmt=True)
+    script = [status(503, headers={"retry-after": soon}), says("Done.")]
+    with scripted_model(script) as server, client(server.base_url) as model:
+        started = time.time()
+        ask(model)
+
+    assert time.time() - started > 0.5
+    assert len(server.requests) == 2
+
+
+def test_an_unreadable_wait_is_replaced_by_our_own() -> None:
+    script = [status(503, headers={"retry-after": "soon"}), says("Done.")]
+    with scripted_model(script) as server, client(server.base_url) as model:
+        assert ask(model).text == "Done."
+
+
+def test_one_request_may_not_take_longer_than_its_own_limit() -> None:
+    with (
+        scripted_model([silent()]) as server,
+        client(server.base_url, timeout_s=0.5) as model,
+        pytest.raises(ModelUnavailable, match="too long for one answer"),
+    ):
+        ask(model)
+
+
+def test_a_stream_that_never_ends_is_cut_and_its_connection_closed() -> None:
+    with scripted_model([endless()]) as server, client(server.base_url) as model:
+        with pytest.raises(TaskTimeout):
+            ask(model, time_ms=1500)
+        assert server.cut.wait(5)
+
+
+def test_no_server_at_all_is_given_up_before_the_deadline() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        with (
+            client(f"http://127.0.0.1:{port}/v1") as model,
+            pytest.raises(ModelUnavailable, match="the connection failed"),
+        ):
+            ask(model, time_ms=1500)
+
+
+def test_a_client_that_was_never_used_can_be_closed() -> None:
+    with client("http://127.0.0.1:9/v1") as model:
+        assert model.name == "scripted-1"
+
+
+@contextmanager
+def client(base_url: str, *, key: str | None = "k", timeout_s: float = 20) -> Iterator[OpenAIModel]:
+    settings: dict[str, Any] = {
+        "openai_base_url": base_url,
+        "openai_api_key": SecretStr(key) if key else None,
+        "openai_model": "scripted-1",
+        "MEMLANE_MODEL_TIMEOUT_S": timeout_s,
+    }
+    model = OpenAIModel(ModelSettings(**settings))
+    try:
+        yield model
+    finally:
+        model.close()
+
+
+def ask(model: OpenAIModel, *, time_ms: int = 20_000) -> Reply:
+    return model.complete([Message("user", "order")], [TOOL], deadline=Deadline.after(time_ms))

@@ -1,0 +1,176 @@
+"""Remember through the real child with the offline model."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import acp
+from core.ids import new_task_id
+from tests.support.agent_child import LANE, AgentChild, agent_child
+from tests.support.scripted_model import document
+
+
+def test_a_fact_becomes_a_document_an_index_line_and_a_result(offline: AgentChild) -> None:
+    result = offline.remember("Prefers short answers", client="web:1")
+
+    path = offline.user_root / "user/prefers-short-answers.md"
+    assert acp.RememberResult.model_validate(result).files_touched == [str(path)]
+    assert result["touchedScopes"] == ["user"]
+    assert result["revision"] == "r1"
+    assert (
+        result["summary"] == 'Saved a user memory "Prefers short answers" to user/prefers-short-answers.md.'
+    )
+    assert result["usage"] == {"inputTokens": 0, "outputTokens": 0, "modelCalls": 2}
+    assert re.search(r"source: .*task=remember-\S+ client=web:1 kind=remember", path.read_text())
+    assert "prefers-short-answers.md" in (offline.user_root / "MEMORY.md").read_text()
+
+
+def test_the_tool_log_shows_that_the_offline_model_works_through_the_loop(offline: AgentChild) -> None:
+    offline.remember("Prefers short answers")
+
+    assert '"tools": {"grep_search.ok": 2, "write_file.ok": 1}' in offline.log
+
+
+def test_no_text_of_the_request_reaches_the_log(offline: AgentChild) -> None:
+    offline.remember("Prefers xyzzy answers")
+    offline.remember("[rest unchanged] xyzzy")
+
+    assert "xyzzy" not in offline.log
+
+
+def test_the_same_fact_again_updates_the_one_document(offline: AgentChild) -> None:
+    offline.remember("Prefers short answers")
+
+    again = offline.remember("The user prefers short answers.")
+
+    assert again["summary"].startswith("Updated an existing memory")
+    assert len(offline.documents()) == 1
+
+
+def test_a_clean_request_makes_a_second_document(offline: AgentChild) -> None:
+    offline.remember("Prefers short answers")
+
+    result = offline.remember("Prefers short answers", contextMode="clean")
+
+    assert result["filesTouched"] == [str(offline.user_root / "user/prefers-short-answers-2.md")]
+    assert len(offline.documents()) == 2
+
+
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_the_asked_scope_is_the_one_written(offline: AgentChild, scope: str) -> None:
+    result = offline.remember("Releases are cut on Fridays", scope=scope)
+
+    assert result["touchedScopes"] == [scope]
+    root = offline.user_root if scope == "user" else offline.project_root
+    assert [Path(path).is_relative_to(root) for path in result["filesTouched"]] == [True]
+
+
+def test_the_same_task_again_gives_the_recorded_result(offline: AgentChild) -> None:
+    task = new_task_id("remember")
+    first = offline.remember("Prefers short answers", task=task)
+    before = offline.documents()
+
+    again = offline.remember("Prefers short answers", task=task, fence=2)
+
+    assert again == first | {"recovered": True}
+    assert offline.documents() == before
+
+
+def test_another_child_gives_the_recorded_result_too(tmp_path: Path) -> None:
+    task = new_task_id("remember")
+    with agent_child(tmp_path) as child:
+        first = child.remember("Prefers short answers", task=task)
+
+    with agent_child(tmp_path) as child:
+        assert child.remember("Prefers short answers", task=task, fence=2) == first | {"recovered": True}
+
+
+def test_a_stale_fence_is_refused_and_changes_nothing(offline: AgentChild) -> None:
+    offline.remember("Prefers short answers", fence=7)
+    before = offline.documents()
+
+    failed = offline.remember("Likes tea", fence=6)
+
+    assert_failed(failed, "lease_lost")
+    assert offline.documents() == before
+
+
+def test_an_unsavable_text_fails_as_invalid(offline: AgentChild) -> None:
+    assert_failed(offline.remember("[rest unchanged]"), "memory_invalid")
+    assert offline.documents() == {}
+
+
+def test_no_time_left_fails_at_once(offline: AgentChild) -> None:
+    assert_failed(offline.remember("Likes tea", timeout_ms=0), "remember_timeout")
+    assert offline.documents() == {}
+
+
+def test_a_client_without_our_meta_is_served_in_a_lane_of_its_own(offline: AgentChild) -> None:
+    first = offline.call(acp.REMEMBER, {"content": "Prefers short answers"})
+    second = offline.call(acp.REMEMBER, {"content": "Likes tea from Assam", "cwd": "/elsewhere"})
+
+    assert [first["revision"], second["revision"]] == ["r1", "r2"]
+
+
+def test_a_wall_clock_that_was_set_back_does_not_lock_such_a_client_out(offline: AgentChild) -> None:
+    lane = f"local/{offline.workspace_id}"
+    ahead = {"taskId": new_task_id("remember"), "laneId": lane, "fence": 2**52}
+    offline.call(acp.RESOLVE, {"cwd": "", "close": False} | ahead)
+
+    result = offline.call(acp.REMEMBER, {"content": "Prefers short answers"})
+
+    assert result["revision"] == "r1"
+
+
+def test_resolve_gives_the_recorded_result(offline: AgentChild) -> None:
+    task = new_task_id("remember")
+    result = offline.remember("Prefers short answers", task=task)
+
+    assert offline.call(acp.RESOLVE, resolve_params(task, fence=2)) == {"result": result}
+
+
+def test_resolve_closes_a_task_that_did_not_commit(offline: AgentChild) -> None:
+    task = new_task_id("remember")
+
+    assert offline.call(acp.RESOLVE, resolve_params(task, fence=2)) == {"result": None}
+
+    assert_failed(offline.remember("Prefers tea", task=task, fence=2), "task_closed")
+    assert offline.documents() == {}
+
+
+def test_resolve_may_only_look(offline: AgentChild) -> None:
+    task = new_task_id("remember")
+    offline.call(acp.RESOLVE, resolve_params(task, fence=2, close=False))
+
+    assert offline.remember("Prefers tea", task=task, fence=2)["revision"] == "r1"
+
+
+def test_resolve_under_a_stale_fence_says_so(offline: AgentChild) -> None:
+    offline.remember("Prefers tea", fence=5)
+
+    failed = offline.call(acp.RESOLVE, resolve_params(new_task_id("remember"), fence=4))
+
+    assert failed.message == "Workspace memory resolve failed"
+    assert failed.data["errorKind"] == "lease_lost"
+
+
+def test_memory_that_people_wrote_is_found_and_kept(offline: AgentChild) -> None:
+    path = offline.user_root / "notes/me.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(document(name="Me", body="- Lives in Bern\n- Prefers short answers"))
+
+    result = offline.remember("Prefers short answers and no emojis")
+
+    assert result["filesTouched"] == [str(path)]
+    assert path.read_text().endswith("---\n\n- Lives in Bern\n- Prefers short answers and no emojis\n")
+
+
+def resolve_params(task: str, *, fence: int, close: bool = True) -> dict[str, Any]:
+    return {"cwd": "/", "taskId": task, "laneId": LANE, "fence": fence, "close": close}
+
+
+def assert_failed(answer: Any, kind: str) -> None:
+    assert (answer.error_code, answer.message) == (-32099, "Workspace memory remember failed")
+    assert answer.data["errorKind"] == kind

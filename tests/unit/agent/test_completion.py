@@ -1,0 +1,90 @@
+from typing import Any
+
+import pytest
+
+from agent.models.completion import Completion, UnreadableReply
+from agent.models.interface import ToolCall
+
+
+def test_text_and_calls_are_put_together_from_their_pieces() -> None:
+    reply = streamed(
+        {"content": "Sav"},
+        {"content": "ing"},
+        {"tool_calls": [{"index": 0, "id": "a", "function": {"name": "edit", "arguments": '{"x"'}}]},
+        {"tool_calls": [{"index": 1, "id": "b", "function": {"name": "read_file", "arguments": "{}"}}]},
+        {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]},
+    ).reply()
+
+    assert reply.text == "Saving"
+    assert reply.tool_calls == (ToolCall("a", "edit", '{"x":1}'), ToolCall("b", "read_file", "{}"))
+
+
+def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
+    reply = streamed(
+        {"tool_calls": [{"id": "a", "function": {"name": "edit", "arguments": "{"}}]},
+        {"tool_calls": [{"function": {"arguments": "}"}}]},
+        {"tool_calls": [{"id": "b", "function": {"name": "edit", "arguments": "{}"}}]},
+    ).reply()
+
+    assert [call.arguments for call in reply.tool_calls] == ["{}", "{}"]
+
+
+def test_a_call_without_an_id_gets_one() -> None:
+    reply = streamed({"tool_calls": [{"function": {"name": "edit"}}]}).reply()
+
+    assert reply.tool_calls == (ToolCall("call-0", "edit", ""),)
+
+
+def test_a_whole_answer_is_read_too_with_its_usage() -> None:
+    completion = Completion()
+    completion.add(
+        b'{"choices":[{"message":{"content":"Done.","tool_calls":null}}],'
+        b'"usage":{"prompt_tokens":7,"completion_tokens":2}}'
+    )
+
+    reply = completion.reply()
+
+    assert (reply.text, reply.usage.input_tokens, reply.usage.output_tokens) == ("Done.", 7, 2)
+    assert reply.usage.model_calls == 1
+
+
+def test_a_lone_surrogate_is_replaced() -> None:
+    assert streamed({"content": "a\ud800"}).reply().text == "a\ufffd"
+
+
+def test_a_chunk_without_a_choice_only_adds_usage() -> None:
+    completion = streamed({"content": "x"})
+    completion.add({"choices": [], "usage": {"prompt_tokens": 3}})
+    completion.add({"choices": [{"finish_reason": "stop"}]})
+
+    assert completion.reply().usage.input_tokens == 3
+
+
+@pytest.mark.parametrize("garbage", [b"{", b"[]", {"foo": 1}, {"choices": 5}, {"choices": [{"delta": 1}]}])
+def test_what_is_no_completion_is_unreadable(garbage: Any) -> None:
+    with pytest.raises(UnreadableReply):
+        Completion().add(garbage)
+
+
+def test_no_content_at_all_is_unreadable() -> None:
+    with pytest.raises(UnreadableReply):
+        Completion().reply()
+
+
+def test_an_endless_answer_is_cut_off() -> None:
+    with pytest.raises(UnreadableReply):
+        streamed(*[{"content": "x" * 300_000}] * 4)
+    with pytest.raises(UnreadableReply):
+        streamed({"tool_calls": [{"index": 0, "function": {"arguments": "x" * 1_000_001}}]})
+
+
+def test_endlessly_many_calls_are_cut_off() -> None:
+    with pytest.raises(UnreadableReply):
+        streamed(*[{"tool_calls": [{"index": number}]} for number in range(129)])
+
+
+def streamed(*deltas: dict[str, Any]) -> Completion:
+    completion = Completion()
+    for delta in deltas:
+        completion.add({"choices": [{"index": 0, "delta": delta}]})
+    return completion

@@ -1,0 +1,45 @@
+import pytest
+
+from agent.errors import ModelRejected, ModelUnavailable, NoUpdate, RunStopped, ScopeMismatch, TaskTimeout
+from agent.failures import failure_of
+from memory.errors import (
+    CommitConflict,
+    DocumentInvalid,
+    LeaseLost,
+    PathEscape,
+    StoreBusy,
+    StoreUnusable,
+    TaskClosed,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (CommitConflict(["/a"]), "memory_conflict"),
+        (DocumentInvalid("/a", "why"), "memory_invalid"),
+        (LeaseLost("x", stored_fence=3), "lease_lost"),
+        (ModelRejected(401), "model_rejected"),
+        (ModelUnavailable("x"), "model_unavailable"),
+        (NoUpdate("x"), "remember_no_update"),
+        (PathEscape("x"), "remember_path_escape"),
+        (RunStopped("MAX_TURNS"), "remember_failed"),
+        (ScopeMismatch("x"), "remember_scope_mismatch"),
+        (StoreBusy("x"), "store_busy"),
+        (StoreUnusable("x"), "managed_memory_unavailable"),
+        (TaskClosed("x"), "task_closed"),
+        (TaskTimeout("x"), "remember_timeout"),
+        (ValueError("x"), "remember_failed"),
+    ],
+)
+def test_each_error_has_its_kind(error: Exception, kind: str) -> None:
+    assert failure_of(error).kind == kind
+
+
+def test_the_text_of_an_unexpected_error_stays_inside() -> None:
+    assert failure_of(ValueError("the secret text")).details == "Unexpected ValueError"
+
+
+def test_details_name_the_status_and_the_reason() -> None:
+    assert "401" in failure_of(ModelRejected(401)).details
+    assert failure_of(RunStopped("MAX_TURNS")).details == "MAX_TURNS"

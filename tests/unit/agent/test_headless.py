@@ -1,0 +1,134 @@
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+
+from agent.deadline import Deadline
+from agent.errors import TaskTimeout
+from agent.headless import HeadlessAgent, HeadlessRun, ToolUse, run_headless
+from agent.models.interface import Message, Reply, ToolCall, ToolSpec
+from core.acp import Usage
+from tests.support.scripted_model import document
+
+AGENT = HeadlessAgent(name="test", system="rules", order="order", max_turns=6)
+
+
+class Replies:
+    """A model that answers from a list and keeps what it was asked."""
+
+    name = "replies"
+
+    def __init__(self, replies: Iterable[Reply]) -> None:
+        self._replies = iter(replies)
+        self.asked: list[tuple[Message, ...]] = []
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
+    ) -> Reply:
+        self.asked.append(tuple(messages))
+        return next(self._replies)
+
+
+def test_the_run_stops_right_after_a_valid_write(desk: Any) -> None:
+    model = Replies([write(desk, "a.md"), write(desk, "b.md")])
+
+    run = start(desk, model)
+
+    assert run == HeadlessRun("saved", "Saved.", (ToolUse("write_file", ok=True),), usage(1))
+    assert len(model.asked) == 1
+
+
+def test_failures_go_back_to_the_model_with_the_call_that_failed(desk: Any) -> None:
+    model = Replies([call("read_file", "{broken"), write(desk, "a.md")])
+
+    run = start(desk, model)
+
+    assert run.ending == "saved"
+    assert [use.ok for use in run.tool_log] == [False, True]
+    told = model.asked[1][-1]
+    assert (told.role, told.tool_call_id) == ("tool", "c0")
+    assert "do not fit" in told.text
+
+
+def test_validation_problems_go_back_to_the_model(desk: Any) -> None:
+    model = Replies([write(desk, "a.md", "no frontmatter"), write(desk, "a.md")])
+
+    run = start(desk, model)
+
+    assert run.ending == "saved"
+    assert "frontmatter" in model.asked[1][-1].text
+
+
+def test_a_reply_without_calls_ends_the_run(desk: Any) -> None:
+    run = start(desk, Replies([Reply("Nothing to save.", (), usage(1))]))
+
+    assert (run.ending, run.text) == ("answered", "Nothing to save.")
+
+
+def test_the_third_identical_call_in_a_row_ends_the_run_unexecuted(desk: Any) -> None:
+    listing = call("list_directory", json.dumps({"path": str(desk.roots.user)}))
+
+    run = start(desk, Replies([listing] * 6))
+
+    assert run.ending == "stuck"
+    assert len(run.tool_log) == 2
+
+
+def test_three_turns_that_find_nothing_new_end_the_run(desk: Any) -> None:
+    replies = [call("read_file", json.dumps({"file_path": f"/nowhere/{number}"})) for number in range(6)]
+
+    run = start(desk, Replies(replies))
+
+    assert run.ending == "stuck"
+    assert run.usage == usage(3)
+
+
+def test_a_model_that_keeps_looking_runs_out_of_turns(desk: Any) -> None:
+    folder = str(desk.roots.user)
+    replies = [
+        call("grep_search", json.dumps({"pattern": f"x{number}", "path": folder})) for number in range(9)
+    ]
+
+    run = start(desk, Replies(replies))
+
+    assert run.ending == "turns"
+    assert run.usage == usage(6)
+
+
+def test_too_many_calls_in_one_turn_are_answered_but_not_run(desk: Any) -> None:
+    many = tuple(
+        ToolCall(f"c{number}", "grep_search", json.dumps({"pattern": f"x{number}"})) for number in range(20)
+    )
+    model = Replies([Reply("", many, usage(1)), Reply("Enough.", (), usage(1))])
+
+    run = start(desk, model)
+
+    assert len(run.tool_log) == 16
+    assert [message.tool_call_id for message in model.asked[1][-20:]] == [one.id for one in many]
+    assert model.asked[1][-1].text == "Error: too many calls in one turn"
+
+
+def test_no_model_is_asked_after_the_deadline(desk: Any) -> None:
+    model = Replies([])
+
+    with pytest.raises(TaskTimeout):
+        run_headless(AGENT, model=model, tools=desk.tools, deadline=Deadline.after(0))
+    assert model.asked == []
+
+
+def start(desk: Any, model: Replies) -> HeadlessRun:
+    return run_headless(AGENT, model=model, tools=desk.tools, deadline=Deadline.after(60_000))
+
+
+def usage(model_calls: int) -> Usage:
+    return Usage(input_tokens=10 * model_calls, output_tokens=model_calls, model_calls=model_calls)
+
+
+def call(name: str, arguments: str, text: str = "") -> Reply:
+    return Reply(text, (ToolCall("c0", name, arguments),), usage(1))
+
+
+def write(desk: Any, name: str, content: str | None = None) -> Reply:
+    arguments = {"file_path": f"{desk.roots.user}/{name}", "content": content or document()}
+    return call("write_file", json.dumps(arguments), "Saved.")
