@@ -23,13 +23,14 @@ _DEFAULT_LIMITS = Limits()
 _log = get_logger(__name__)
 
 
-def open_bridge(
+def open_bridge(  # noqa: PLR0913 - keywords only, most of them with one call
     *,
     command: Sequence[str],
     resolver_command: Sequence[str],
     environment: Mapping[str, str],
     idle_s: float,
     limits: Limits = _DEFAULT_LIMITS,
+    keep_fds: Sequence[int] = (),
 ) -> "Bridge":
     """Make a bridge. It starts its thread at once (so fork before), children when they are needed.
 
@@ -38,6 +39,8 @@ def open_bridge(
         resolver_command: starts a child of ours, whatever ``command`` is.
         environment: where children's variables are picked from, see ``child_environment``.
         idle_s: seconds after which a child without work is stopped, > 0.
+        keep_fds: descriptors that every child inherits, > 2. Who later gets the lock on such a file knows
+            that this process and all its children are dead.
 
     Raises:
         ConfigError: one of the commands is empty.
@@ -45,7 +48,8 @@ def open_bridge(
     if not command or not resolver_command:
         raise ConfigError("the agent command is empty")
     allowed = child_environment(environment)
-    agent, resolver = (Launch(tuple(words), allowed, limits) for words in (command, resolver_command))
+    kept = tuple(keep_fds)
+    agent, resolver = (Launch(tuple(words), allowed, limits, kept) for words in (command, resolver_command))
     return Bridge(agent, resolver=resolver, idle_s=idle_s)
 
 
@@ -111,6 +115,22 @@ class Bridge:
         bound_s = self._limits.call_bound_s(self._limits.resolve_s)
         return self._thread.run(lambda: self._resolve(workspace, params), bound_s=bound_s)
 
+    def extend(self, workspace: str, ms: int) -> None:
+        """Let the workspace's child live ``ms`` milliseconds from now, if its life depends on a lease.
+
+        That is a foreign child's in a memory call: its guard kills it at the deadline that was set last, at
+        first ``Limits.guard_ms`` after the call's start. Call this after each renewal with what the lease
+        has left, less a margin. Any other child lives as long as this process. Doesn't wait.
+        """
+        deadline_ms = clock.boot_ms() + ms
+
+        def extend_agent() -> None:
+            agent = self._agents.get(workspace)
+            if agent is not None:
+                agent.extend_to(deadline_ms)
+
+        self._thread.post(extend_agent)
+
     def kill(self, workspace: str) -> None:
         """Kill the workspace's child with its whole process group; doesn't wait for its end.
 
@@ -125,7 +145,7 @@ class Bridge:
         self._thread.post(kill_agent)
 
     def children(self) -> Mapping[str, int]:
-        """Process ids of the living children, by workspace.
+        """Process ids of the living children's guards, which lead their process groups, by workspace.
 
         Raises:
             AgentKilled: the bridge is closed.

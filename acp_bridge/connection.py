@@ -8,12 +8,13 @@ fail because of it may rely on nothing of that child being at work any more.
 import asyncio
 import itertools
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from acp_bridge.errors import AgentDied, AgentKilled, AgentProtocolError, AgentTimeout
 from acp_bridge.handshake import Handshake, initialize_params, read_handshake
+from acp_bridge.lifeline import Lifeline
 from acp_bridge.process import ChildProcess, Launch
 from core import acp, jsonrpc
 from core.errors import MemlaneError
@@ -39,6 +40,7 @@ class Connection:
         """Prepare a link to a child that runs in ``workspace``; ``open`` starts it."""
         self._limits = launch.limits
         self._child = ChildProcess(launch, workspace, on_output=self._receive)
+        self._lifeline = Lifeline(launch.limits, tell=self._child.extend_to)
         self._splitter = jsonrpc.LineSplitter(launch.limits.max_frame_bytes)
         self._ids = itertools.count(1)
         self._pending: dict[int, _PendingCall] = {}
@@ -57,7 +59,7 @@ class Connection:
         """
         await self._child.start()
         ending = asyncio.create_task(self._see_end())
-        self._tasks.append(ending)
+        self._tasks += [ending, asyncio.create_task(self._lifeline.hold(ending))]
         try:
             answer = await self.call(acp.INITIALIZE, initialize_params(), limit_s=self._limits.start_s)
             self._handshake = _handshake_in(answer)
@@ -74,7 +76,7 @@ class Connection:
 
     @property
     def pid(self) -> int:
-        """Process id of the child; 0 before the start."""
+        """Process id of the child's guard, which leads its group; 0 before the start."""
         return self._child.pid
 
     @property
@@ -106,6 +108,19 @@ class Connection:
         if isinstance(outcome, MemlaneError):
             raise outcome
         return outcome
+
+    def under_lease(self) -> AbstractContextManager[None]:
+        """For calls that may write memory: meanwhile a foreign child lives as long as ``extend_to`` says.
+
+        It writes directly, so it must not work on when its lease may be another's. A child of ours stages
+        and is refused by the store then, so it lives as long as this process does, whatever becomes of
+        the lease.
+        """
+        return nullcontext() if self.speaks_memlane else self._lifeline.leased()
+
+    def extend_to(self, deadline_ms: int) -> None:
+        """Let a foreign child under lease live until this moment, in milliseconds since boot."""
+        self._lifeline.extend_to(deadline_ms)
 
     def lose(self, cause: MemlaneError) -> None:
         """Kill the child's group; running calls fail with ``cause`` unless an earlier one was given."""

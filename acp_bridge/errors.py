@@ -39,14 +39,17 @@ class AgentFailed(DependencyError):
         error_kind: the child's own word for it, as given, at most 64 characters; ``unspecified`` if it
             gave none. Foreign children have kinds of their own, so map unknown ones before showing them.
         details: the child's explanation, for the log only: it may quote what it was asked.
+        stored_fence: the fence that the memory store holds, with kind ``lease_lost`` of a child of ours;
+            None if it didn't say.
     """
 
     code = "agent_failed"
 
-    def __init__(self, error_kind: str, *, details: str) -> None:
+    def __init__(self, error_kind: str, *, details: str, stored_fence: int | None = None) -> None:
         super().__init__(f"the agent answered with an error of kind {error_kind!r}")
         self.error_kind = error_kind
         self.details = details
+        self.stored_fence = stored_fence
 
 
 class AgentProtocolError(DependencyError):

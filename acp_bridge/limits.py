@@ -24,7 +24,10 @@ class Limits:
         ping_misses: misses in a row after which the child is killed.
         stop_grace_s: wait after each of the first two steps of a stop.
         settle_s: how long the rest of a dead child's output is waited for.
-        kill_s: how long the kernel may take to end a killed child.
+        kill_s: how long the kernel may take to end a killed child, and again to end the rest of its group.
+        guard_ms: how long a child lives on after the last sign of life of a worker that is paused; a dead
+            one's is killed at once. Also what a foreign child has at the start of a memory call, until
+            ``Bridge.extend`` says more.
         first_backoff_s: pause before the start that follows one death; it doubles with each further one.
         max_backoff_s: longest such pause.
         slack_s: what a blocked caller grants the bridge's loop on top of all other limits.
@@ -43,6 +46,7 @@ class Limits:
     stop_grace_s: float = 2.0
     settle_s: float = 0.5
     kill_s: float = 5.0
+    guard_ms: int = 6_500
     first_backoff_s: float = 0.2
     max_backoff_s: float = 5.0
     slack_s: float = 10.0
@@ -50,9 +54,14 @@ class Limits:
     max_unsent_bytes: int = MAX_FRAME_BYTES
 
     @property
+    def extend_period_s(self) -> float:
+        """Pause between two signs of life to a child's guard, of which it may miss some."""
+        return min(1.0, self.guard_ms / 4_000)
+
+    @property
     def longest_end_s(self) -> float:
         """Upper bound of the time from the decision to stop a child to its end."""
-        return 2 * self.stop_grace_s + 2 * self.settle_s + self.kill_s
+        return 2 * (self.stop_grace_s + self.settle_s + self.kill_s)
 
     @property
     def longest_start_s(self) -> float:

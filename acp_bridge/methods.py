@@ -1,10 +1,11 @@
 """The calls that the worker makes, with their shapes and what a failed answer means."""
 
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from acp_bridge.connection import Answer, Connection
+from acp_bridge.connection import Connection
 from acp_bridge.errors import AgentFailed, AgentProtocolError
 from core import acp, jsonrpc
 
@@ -25,6 +26,8 @@ async def remember(
 ) -> acp.RememberResult:
     """Have the child remember something. Only a child of ours is told which task it is.
 
+    A foreign child lives meanwhile only as long as the lease is extended, see ``Connection.under_lease``.
+
     Raises:
         AgentFailed: the child says that it failed.
         AgentProtocolError: the answer has the wrong shape.
@@ -33,7 +36,8 @@ async def remember(
     body = params.to_wire()
     if connection.speaks_memlane:
         body["_meta"] = {acp.TASK_META: meta.to_wire()}
-    answer = _result_in(await connection.call(acp.REMEMBER, body, limit_s=limit_s))
+    with connection.under_lease():
+        answer = await _ask(connection, acp.REMEMBER, body, limit_s=limit_s)
     if not connection.speaks_memlane:
         answer = _contract_part(answer)
     return _checked(acp.RememberResult, answer)
@@ -47,8 +51,8 @@ async def available(connection: Connection, cwd: str, *, limit_s: float) -> bool
     """
     if connection.is_running(acp.REMEMBER):
         return True
-    answer = await connection.call(acp.AVAILABILITY, {"cwd": cwd}, limit_s=limit_s)
-    return _checked(_Availability, _result_in(answer)).available
+    answer = await _ask(connection, acp.AVAILABILITY, {"cwd": cwd}, limit_s=limit_s)
+    return _checked(_Availability, answer).available
 
 
 async def resolve(connection: Connection, params: acp.ResolveParams, *, limit_s: float) -> acp.ResolveResult:
@@ -57,8 +61,15 @@ async def resolve(connection: Connection, params: acp.ResolveParams, *, limit_s:
     Raises:
         Same as ``remember``.
     """
-    answer = await connection.call(acp.RESOLVE, params.to_wire(), limit_s=limit_s)
-    return _checked(acp.ResolveResult, _result_in(answer))
+    answer = await _ask(connection, acp.RESOLVE, params.to_wire(), limit_s=limit_s)
+    return _checked(acp.ResolveResult, answer)
+
+
+async def _ask(connection: Connection, method: str, params: Mapping[str, Any], *, limit_s: float) -> Any:
+    answer = await connection.call(method, params, limit_s=limit_s)
+    if isinstance(answer, jsonrpc.ErrorResponse):
+        raise _failure(answer, ours=connection.speaks_memlane)
+    return answer.result
 
 
 def _contract_part(result: Any) -> Any:
@@ -68,19 +79,18 @@ def _contract_part(result: Any) -> Any:
     return {name: value for name, value in result.items() if name in _CONTRACT_KEYS}
 
 
-def _result_in(answer: Answer) -> Any:
-    if isinstance(answer, jsonrpc.ErrorResponse):
-        raise _failure(answer)
-    return answer.result
-
-
-def _failure(answer: jsonrpc.ErrorResponse) -> AgentFailed:
+def _failure(answer: jsonrpc.ErrorResponse, *, ours: bool) -> AgentFailed:
     facts = answer.data if isinstance(answer.data, dict) else {}
     kind = facts.get("errorKind")
     if not isinstance(kind, str) or not kind:
         kind = "managed_memory_unavailable" if answer.error_code == acp.UNAVAILABLE else "unspecified"
     details = facts.get("details", answer.message)
-    return AgentFailed(kind[:MAX_ERROR_KIND_CHARS], details=str(details)[:MAX_DETAILS_CHARS])
+    fence = facts.get("storedFence") if ours else None
+    return AgentFailed(
+        kind[:MAX_ERROR_KIND_CHARS],
+        details=str(details)[:MAX_DETAILS_CHARS],
+        stored_fence=fence if type(fence) is int else None,  # to Python, true is an int, too
+    )
 
 
 def _checked(shape: type[_Shape], result: Any) -> _Shape:

@@ -1,24 +1,32 @@
 """One agent child process: how it starts, how it ends, what it leaves behind (nothing).
 
-The child leads a session and process group of its own, so that whatever it starts ends with it.
-Its exit is watched apart from its pipes: a grandchild that holds a pipe must not make a dead child
-look alive.
+A child is an agent and the guard that started it (``acp_bridge.guard``), which leads a session and process
+group of its own, so that whatever the agent starts ends with it. Seen from here the two are one process:
+the guard ends as the agent ended. Its exit is watched apart from its pipes: a grandchild that holds a pipe
+must not make a dead child look alive.
 """
 
 import asyncio
+import errno
 import os
+import shutil
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import cast
 
+from acp_bridge.control_pipe import ControlPipe
 from acp_bridge.errors import AgentUnavailable
+from acp_bridge.guard import guarded, open_living
 from acp_bridge.limits import Limits
 from acp_bridge.stderr import StderrLines
+from core import clock
 from core.logs import get_logger
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
+_GROUP_POLL_S = 0.01
 
 _log = get_logger(__name__)
 
@@ -29,11 +37,13 @@ class Launch:
 
     Attributes:
         environment: the child's whole environment.
+        keep_fds: descriptors that every process of the child inherits under their own numbers, > 2.
     """
 
     command: tuple[str, ...]
     environment: Mapping[str, str]
     limits: Limits
+    keep_fds: tuple[int, ...] = ()
 
 
 class ChildProcess(asyncio.SubprocessProtocol):
@@ -41,9 +51,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     Until ``start`` has succeeded only ``kill`` and the properties may be used.
 
-    Once ``wait_ended`` has returned, the child is reaped, the rest of its group has been sent SIGKILL and
-    the pipes are closed. Only a child that the kernel won't end within ``kill_s`` is left, with an error
-    in the log.
+    Once ``wait_ended`` has returned, the child is reaped, the rest of its group is dead and the pipes are
+    closed. Only a process that the kernel won't end within ``kill_s`` is left, with an error in the log.
     """
 
     def __init__(self, launch: Launch, workspace: str, *, on_output: Callable[[bytes], None]) -> None:
@@ -52,6 +61,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._workspace = workspace
         self._on_output = on_output
         self._stderr = StderrLines()
+        self._control = ControlPipe()
         self._transport: asyncio.SubprocessTransport | None = None
         loop = asyncio.get_running_loop()
         self._exited: asyncio.Future[None] = loop.create_future()
@@ -70,13 +80,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
             AgentUnavailable: the command can't be executed, or the workspace can't be entered.
         """
         try:
-            transport, _ = await asyncio.get_running_loop().subprocess_exec(
-                lambda: self,
-                *self._launch.command,
-                cwd=self._workspace,
-                env=dict(self._launch.environment),
-                start_new_session=True,
-            )
+            self._require_program()
+            transport = await self._spawn()
         except OSError as error:
             program = self._launch.command[0]
             _log.warning("agent_not_started", program=program, reason=error.strerror)
@@ -88,7 +93,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     @property
     def pid(self) -> int:
-        """The child's process id, which is its group's id too; 0 before the start."""
+        """Process id of the child's guard, which is the group's id too; 0 before the start."""
         return (self._transport.get_pid() or 0) if self._transport else 0
 
     @property
@@ -116,6 +121,10 @@ class ChildProcess(asyncio.SubprocessProtocol):
         if not self._stdin().is_closing():
             self._stdin().write(frame)
 
+    def extend_to(self, deadline_ms: int) -> None:
+        """Have the guard let the child live until this moment, in milliseconds since boot."""
+        self._control.extend_to(deadline_ms)
+
     def kill(self) -> None:
         """Kill the process group at once, or as soon as it starts; ``wait_ended`` tells when it is gone."""
         if not self._doomed.done():
@@ -133,7 +142,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         await self.wait_ended()
 
     async def wait_ended(self) -> None:
-        """Wait until the child has ended and what is left of its group is killed."""
+        """Wait until the child has ended and nothing of its group is left."""
         await asyncio.wait({self._ending()})
 
     def process_exited(self) -> None:
@@ -162,6 +171,32 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._log_stderr(self._stderr.finish())
         self._released.set_result(None)
 
+    def _require_program(self) -> None:
+        # only the guard is started from here; what it can't start would look like an agent that died
+        program = self._launch.command[0]
+        place = str(Path(self._workspace, program)) if os.sep in program else program
+        if shutil.which(place, path=self._launch.environment.get("PATH", os.defpath)) is None:
+            raise FileNotFoundError(errno.ENOENT, "no such program")
+
+    async def _spawn(self) -> asyncio.SubprocessTransport:
+        first_deadline_ms = clock.boot_ms() + self._launch.limits.guard_ms
+        guard_fd = self._control.open()
+        try:
+            transport, _ = await asyncio.get_running_loop().subprocess_exec(
+                lambda: self,
+                *guarded(self._launch.command, control_fd=guard_fd, deadline_ms=first_deadline_ms),
+                cwd=self._workspace,
+                env=dict(self._launch.environment),
+                start_new_session=True,
+                pass_fds=(guard_fd, *self._launch.keep_fds),
+            )
+        except OSError:
+            self._control.close()
+            raise
+        finally:
+            os.close(guard_fd)
+        return transport
+
     async def _see_end(self, transport: asyncio.SubprocessTransport) -> None:
         limits = self._launch.limits
         first_signs = {self._exited, self._doomed, self._pipe_ends[_STDOUT]}
@@ -172,10 +207,32 @@ class ChildProcess(asyncio.SubprocessProtocol):
         if not self._exited.done():
             self._signal_group(signal.SIGKILL)
             await asyncio.wait({self._exited}, timeout=limits.kill_s)
+        self._control.close()
         transport.close()
         await asyncio.wait({self._released}, timeout=limits.settle_s)
-        if not self._exited.done():
+        if not self._exited.done() or not await self._group_ends():
             _log.error("agent_stuck", pid=self.pid)
+
+    async def _group_ends(self) -> bool:
+        # a guard that was killed says nothing about its agent, which may still be in the middle of a write
+        deadline_ms = clock.boot_ms() + self._launch.limits.kill_s * 1000
+        while self._group_lives():
+            if clock.boot_ms() >= deadline_ms:
+                return False
+            await asyncio.sleep(_GROUP_POLL_S)
+        return True
+
+    def _group_lives(self) -> bool:
+        try:
+            os.killpg(self.pid, 0)  # no more than a quick look: it counts the dead that nobody has reaped
+            living = open_living(self.pid)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            return True  # as far as can be seen
+        for pidfd in living:
+            os.close(pidfd)
+        return bool(living)
 
     async def _ends_within_grace(self, ended: asyncio.Task[None]) -> bool:
         done, _ = await asyncio.wait({ended}, timeout=self._launch.limits.stop_grace_s)

@@ -35,7 +35,7 @@ class WorkspaceAgent:
 
     @property
     def pid(self) -> int | None:
-        """Process id of the child, None while there is no usable one."""
+        """Process id of the child's guard, None while there is no usable one."""
         return self._connection.pid if self._connection is not None and self._connection.alive else None
 
     @property
@@ -74,6 +74,11 @@ class WorkspaceAgent:
         self._halted.set()
         if self._connection is not None:
             self._connection.lose(AgentKilled("the agent was killed"))
+
+    def extend_to(self, deadline_ms: int) -> None:
+        """Let a foreign child that is in a memory call live until this moment, in milliseconds since boot."""
+        if self._connection is not None:
+            self._connection.extend_to(deadline_ms)
 
     def retire(self) -> None:
         """Let the child go in three steps, in the background; a next use starts another one."""

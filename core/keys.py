@@ -14,6 +14,9 @@ PARTITIONS = 64  # fixed for ever: another value would look for lanes where they
 
 CONFIG = f"{SCHEMA}:config"
 WORKERS = f"{SCHEMA}:workers"
+LOAD = f"{SCHEMA}:load"
+DOORBELL_CHANNEL = f"{SCHEMA}:doorbell"
+CONTROL_CHANNEL = f"{SCHEMA}:control"
 
 
 def worker(worker_id: str) -> str:
@@ -81,7 +84,7 @@ class LaneKeys:
 
     @property
     def pending(self) -> str:
-        """List of queued tasks, head left, elements ``<kind>:<task id>``."""
+        """List of queued tasks, head left, elements ``<kind>:<accepted ms>:<task id>``."""
         return f"{self.base}:pending"
 
     @property
@@ -112,6 +115,10 @@ class LaneKeys:
     def task(self, task: TaskId) -> str:
         """Hash of one task record."""
         return f"{self.base}:task:{task}"
+
+    def idempotency(self, key_digest: str) -> str:
+        """Hash that remembers which task an idempotency key made."""
+        return f"{self.base}:idempotency:{key_digest}"
 
     def input(self, task: TaskId) -> str:
         """JSON text of a task's request; expires some time after the task's end."""

@@ -39,7 +39,7 @@ def configure_logs(level: str = "info", *, process: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for chatty in ("httpcore2", "httpx2", "openai", "asyncio"):
+    for chatty in ("httpcore2", "httpx2", "openai", "asyncio", "dramatiq"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

@@ -1,13 +1,14 @@
 """Settings of every process: the only place that reads the environment.
 
-Each field is an environment variable ``MEMLANE_<NAME>``; command line options override it.
+Each field is an environment variable ``MEMLANE_<NAME>``, unless it names another one; command line
+options override it.
 """
 
 import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
@@ -16,6 +17,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from core.errors import ConfigError
 
 DEFAULT_PORT = 4170
+DEFAULT_MEMORY_BASE = Path("~/.qwen")
+
+_S = TypeVar("_S", bound=BaseSettings)
 
 
 class Settings(BaseSettings):
@@ -23,9 +27,12 @@ class Settings(BaseSettings):
 
     Attributes:
         home: state of the service (token, embedded Redis, logs), mode 0700.
-        run_dir: host-local locks and sockets; ``<home>/run`` unless set.
+        run_dir: folder of this host for lock files, on a tmpfs; unset means that one is looked for.
+        session_run_dir: the login session's folder for such things, looked at next.
         workspaces: directories served, first one primary; separated by ``:`` in the environment.
-        memory_dir: memory base; wins over ``QWEN_CODE_MEMORY_BASE_DIR``, default ``~/.qwen``.
+        memory_dir: memory base; wins over ``shared_memory_dir``, see ``memory_base``.
+        shared_memory_dir: memory base as other tools are told of it.
+        memory_local: whether project memory lives inside each workspace.
         hosts: further names allowed in ``Host``, beside loopback and the bound address.
         redis_url: state database; unset means the embedded server.
         broker_url: dramatiq's database; db 1 of the same server unless set.
@@ -39,6 +46,9 @@ class Settings(BaseSettings):
         sweep_ms: period of the sweeper; it bounds how late a lost doorbell is noticed.
         task_ttl_s: life of a record after its end.
         input_keep_s: life of a task's input after its end.
+        max_waiting_lanes, max_wait_s: how far workers may be behind before idle lanes are refused.
+        redis_check: ``refuse`` to start on a Redis that may lose accepted tasks, or only ``warn``.
+        adopt_store: let lanes that ran on another memory store go on with this one.
         drain_s: how long a stopping worker lets running tasks finish.
     """
 
@@ -48,8 +58,11 @@ class Settings(BaseSettings):
 
     home: Path = Path("~/.memlane")
     run_dir: Path | None = None
+    session_run_dir: Annotated[Path | None, Field(validation_alias="XDG_RUNTIME_DIR")] = None
     workspaces: Annotated[tuple[str, ...], NoDecode] = ()
     memory_dir: Path | None = None
+    shared_memory_dir: Annotated[Path | None, Field(validation_alias="QWEN_CODE_MEMORY_BASE_DIR")] = None
+    memory_local: Annotated[bool, Field(validation_alias="QWEN_CODE_MEMORY_LOCAL")] = False
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65_535)] = DEFAULT_PORT
     hosts: Annotated[tuple[str, ...], NoDecode] = ()
@@ -69,6 +82,10 @@ class Settings(BaseSettings):
     sweep_ms: Annotated[int, Field(ge=50)] = 1_000
     task_ttl_s: Annotated[int, Field(ge=1)] = 86_400
     input_keep_s: Annotated[int, Field(ge=1)] = 3_600
+    max_waiting_lanes: Annotated[int, Field(ge=1)] = 5_000
+    max_wait_s: Annotated[int, Field(ge=1)] = 600
+    adopt_store: bool = False
+    redis_check: Literal["refuse", "warn"] = "refuse"
     drain_s: Annotated[float, Field(ge=0)] = 25.0
     log_level: Annotated[str, Field(pattern=r"\A(debug|info|warning|error)\z")] = "info"
 
@@ -82,7 +99,17 @@ class Settings(BaseSettings):
     def _split_command(cls, value: Any) -> Any:
         return tuple(shlex.split(value)) if isinstance(value, str) else value
 
-    @field_validator("home", "run_dir", "memory_dir", "redis_bin")
+    @field_validator("shared_memory_dir", "session_run_dir", mode="before")
+    @classmethod
+    def _skip_empty(cls, value: Any) -> Any:
+        return value or None
+
+    @field_validator("memory_local", mode="before")
+    @classmethod
+    def _read_switch(cls, value: Any) -> bool:
+        return value is True or value == "1"  # as the reference reads it
+
+    @field_validator("home", "run_dir", "memory_dir", "shared_memory_dir", "redis_bin")
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
         return value.expanduser().absolute() if value is not None else None
@@ -115,14 +142,13 @@ class Settings(BaseSettings):
 
     @property
     def memory_base(self) -> Path:
-        """The folder that memory roots and the store live below."""
-        named = self.memory_dir or os.environ.get("QWEN_CODE_MEMORY_BASE_DIR") or "~/.qwen"
-        return Path(named).expanduser().absolute()
+        """The folder that memory roots and the store live below; ``~/.qwen`` unless one is configured."""
+        return self.memory_dir or self.shared_memory_dir or DEFAULT_MEMORY_BASE.expanduser().absolute()
 
     @property
-    def memory_local(self) -> bool:
-        """Whether project memory lives inside each workspace."""
-        return os.environ.get("QWEN_CODE_MEMORY_LOCAL") == "1"
+    def memory_is_default(self) -> bool:
+        """Whether no memory base is configured, so that the default one is used."""
+        return self.memory_dir is None and self.shared_memory_dir is None
 
 
 class ModelSettings(BaseSettings):
@@ -159,13 +185,7 @@ def load_settings(**overrides: Any) -> Settings:
     Raises:
         ConfigError: a value is out of range; the message names the variable, never the value of a secret.
     """
-    given = {name: value for name, value in overrides.items() if value not in (None, ())}
-    try:
-        return Settings(**given)
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        name = "_".join(["MEMLANE", *map(str, first["loc"])]).upper()
-        raise ConfigError(f"{name}: {first['msg']}") from None
+    return _load(Settings, {name: value for name, value in overrides.items() if value not in (None, ())})
 
 
 class ClientSettings(BaseSettings):
@@ -181,6 +201,38 @@ class ClientSettings(BaseSettings):
     url: str = f"http://127.0.0.1:{DEFAULT_PORT}"
     token: SecretStr | None = None
     home: Path = Path("~/.memlane")
+
+
+def load_model_settings() -> ModelSettings:
+    """Read the model's settings from the environment.
+
+    Raises:
+        ConfigError: as for ``load_settings``.
+    """
+    return _load(ModelSettings, {})
+
+
+def load_client_settings() -> ClientSettings:
+    """Read the client's settings from the environment.
+
+    Raises:
+        ConfigError: as for ``load_settings``.
+    """
+    return _load(ClientSettings, {})
+
+
+def _load(kind: type[_S], given: Mapping[str, Any]) -> _S:
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ConfigError(f"{_variable(kind, first['loc'])}: {first['msg']}") from None
+
+
+def _variable(kind: type[BaseSettings], place: tuple[int | str, ...]) -> str:
+    """Name of the environment variable that a complaint is about; a field with an alias goes by that."""
+    name = "_".join(map(str, place))
+    return name if name.isupper() else f"{kind.model_config.get('env_prefix', '')}{name}".rstrip("_").upper()
 
 
 def changed_environment(changes: Mapping[str, str | None]) -> dict[str, str]:

@@ -4,25 +4,9 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
 
-from core.errors import ConfigError, InputError
+from core.errors import ConfigError
 from core.ids import WorkspaceId, workspace_id
-
-
-class WorkspaceMismatch(InputError):
-    """The selector names no configured workspace. Nothing was changed.
-
-    Attributes:
-        workspace_count: how many workspaces this service serves; None when the
-            selector is neither an id nor an absolute path.
-    """
-
-    code = "workspace_mismatch"
-
-    def __init__(self, message: str, *, workspace_count: int | None = None) -> None:
-        super().__init__(message)
-        self.workspace_count = workspace_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +47,13 @@ class Workspaces:
         """The workspace with this id, if it is configured."""
         return self._by_id.get(WorkspaceId(selector))
 
-    def select(self, raw_selector: str) -> Workspace:
-        """Find a workspace by id or by URL-encoded absolute path (one raw path segment).
+    def by_path(self, path: str) -> Workspace | None:
+        """The workspace that an absolute path leads to, links followed, if it is configured.
 
         Raises:
-            WorkspaceMismatch: no configured workspace is meant.
+            ValueError: the path holds NUL.
         """
-        workspace = self.by_id(raw_selector)
-        if workspace is not None:
-            return workspace
-        path = unquote(raw_selector, errors="surrogateescape")
-        if not path.startswith("/") or "\0" in path:
-            raise WorkspaceMismatch("`:workspace` must decode to a workspace id or absolute path")
-        workspace = self.by_id(workspace_id(os.path.realpath(path)))
-        if workspace is None:
-            raise WorkspaceMismatch(
-                "Workspace mismatch: the requested workspace is not registered with this daemon.",
-                workspace_count=len(self),
-            )
-        return workspace
+        return self._by_id.get(workspace_id(os.path.realpath(path)))
 
     def __iter__(self) -> Iterator[Workspace]:
         return iter(self._all)

@@ -5,12 +5,23 @@ from contextlib import contextmanager
 
 import redis
 from redis.backoff import NoBackoff
-from redis.exceptions import OutOfMemoryError
+from redis.exceptions import ClusterDownError, OutOfMemoryError, TryAgainError
 from redis.retry import Retry
 
+from core.errors import ConfigError
 from events.errors import StorageFull, StorageUnavailable
 
 CONNECT_TIMEOUT_S = 2.0
+
+_CANT_SERVE = (
+    redis.ConnectionError,
+    redis.TimeoutError,
+    redis.ReadOnlyError,
+    ClusterDownError,
+    TryAgainError,
+)
+# full disk, lost replicas, a script that blocks, data being loaded, a replica without its primary
+_CANT_WRITE = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING", "MASTERDOWN")
 
 
 def connect(url: str, *, timeout_s: float = 5.0, retries: int = 1, text: bool = True) -> "redis.Redis":
@@ -22,15 +33,21 @@ def connect(url: str, *, timeout_s: float = 5.0, retries: int = 1, text: bool = 
         retries: immediate repeats after a lost connection. All our scripts are safe to repeat; use 0 for
             commands that are not.
         text: whether replies are decoded; dramatiq wants bytes.
+
+    Raises:
+        ConfigError: the URL is none.
     """
-    return redis.Redis.from_url(
-        url,
-        decode_responses=text,
-        socket_timeout=timeout_s,
-        socket_connect_timeout=min(timeout_s, CONNECT_TIMEOUT_S),
-        health_check_interval=30,
-        retry=Retry(NoBackoff(), retries),
-    )
+    try:
+        return redis.Redis.from_url(
+            url,
+            decode_responses=text,
+            socket_timeout=timeout_s,
+            socket_connect_timeout=min(timeout_s, CONNECT_TIMEOUT_S),
+            health_check_interval=30,
+            retry=Retry(NoBackoff(), retries),
+        )
+    except ValueError:
+        raise ConfigError("a Redis URL must start with redis://, rediss:// or unix://") from None
 
 
 @contextmanager
@@ -39,11 +56,16 @@ def storage_errors() -> Iterator[None]:
 
     Raises:
         StorageFull: the server is out of memory.
-        StorageUnavailable: no connection, no reply in time, or a server that can't serve now.
+        StorageUnavailable: no connection, no reply in time, or a server that can't serve now. What redis-py
+            says of a mistake (a wrong type, a script's fault, a missing right) passes through.
     """
     try:
         yield
     except OutOfMemoryError as error:
         raise StorageFull("Redis is out of memory") from error
-    except redis.RedisError as error:
+    except _CANT_SERVE as error:
         raise StorageUnavailable(f"Redis gave no answer ({type(error).__name__})") from error
+    except redis.ResponseError as error:
+        if not str(error).startswith(_CANT_WRITE):
+            raise  # a mistake of ours, or of who set the server up: shown with its traceback
+        raise StorageUnavailable("Redis refuses to write") from error

@@ -46,13 +46,16 @@ class EventLog:
 
         Raises:
             StorageUnavailable: Redis gave no answer.
+            StorageFull: the log has no epoch yet, and Redis can't store one.
         """
         keys = LaneKeys(workspace)
         with storage_errors(), self._redis.pipeline(transaction=True) as pipe:
-            pipe.hsetnx(keys.lane, "eventEpoch", new_uuid())
             pipe.hmget(keys.lane, ["eventEpoch", "eventSeq"])
             pipe.xrange(keys.events, count=1)
-            _, (epoch, seq), oldest = pipe.execute()
+            (epoch, seq), oldest = pipe.execute()
+            if epoch is None:
+                self._redis.hsetnx(keys.lane, "eventEpoch", new_uuid())
+                return self.state(workspace)
         last_id = int(seq or 0)
         first_id = int(oldest[0][0].partition("-")[0]) if oldest else last_id + 1
         return LogState(epoch, first_id, last_id)

@@ -10,22 +10,21 @@ import dramatiq
 from dramatiq.brokers.redis import RedisBroker
 
 from acp_bridge.bridge import Bridge
-from core.ids import ClaimId, new_uuid
+from core.ids import ClaimId, WorkspaceId, new_uuid
 from core.logs import get_logger
 from core.workspaces import Workspace, Workspaces
 from events.errors import StorageUnavailable
 from jobs.broker import ACTOR, QUEUE, Doorbell
-from jobs.keeper import Keeper
+from jobs.keeper import Held, Keeper, Reactions
 from jobs.lanes import Grant, Lanes, Lease
 from jobs.presence import Presence
-from jobs.runs import HAND_BACK, TaskRun
-from jobs.tasks import End
+from jobs.runs import StopReason, TaskRun
+from jobs.tasks import End, Fence
 
 CLAIM_TRIES = 3
 RETRY_S = 0.25
 MAX_RETRY_S = 2.0
 FINISH_TRIES = 300  # about ten minutes; then the lease has long run out and another worker resolves
-HAND_BACK_PAUSE_S = 1.0
 
 _log = get_logger(__name__)
 
@@ -44,27 +43,34 @@ class LaneParts:
     workspaces: Workspaces
 
 
+@dataclass(frozen=True, slots=True)
+class LaneRules:
+    """How this worker runs lanes.
+
+    Attributes:
+        owner: what its claim ids begin with; unique to this process.
+        store_id: memory store of this host; lanes registered with another are left alone.
+        batch: tasks of one lane in a row while no other lane waits.
+        child_ms: how long a child may go on after a renewal of the lease that it runs under.
+    """
+
+    owner: str
+    deployment: str
+    store_id: str
+    batch: int
+    child_ms: int
+
+
 class LaneRunner:
     """Runs the head tasks of lanes, each on the thread that dramatiq calls it on."""
 
-    def __init__(
-        self, parts: LaneParts, *, worker_id: str, deployment: str, store_id: str, batch: int
-    ) -> None:
-        """Bind the parts.
-
-        Args:
-            store_id: memory store of this host; lanes registered with another are left alone.
-            batch: tasks of one lane in a row while no other lane waits.
-        """
+    def __init__(self, parts: LaneParts, rules: LaneRules) -> None:
         self._parts = parts
-        self._worker_id = worker_id
-        self._deployment = deployment
-        self._store_id = store_id
-        self._batch = batch
+        self._rules = rules
         self._draining = threading.Event()
         self._pause = threading.Event()  # never set: a wait on it is a pause
-        self._runs = 0
-        self._idle = threading.Condition()
+        self._runs: list[tuple[WorkspaceId, TaskRun]] = []
+        self._changed = threading.Condition()
 
     def drain(self) -> None:
         """Take no further task; what runs goes on."""
@@ -72,8 +78,19 @@ class LaneRunner:
 
     def wait_idle(self, timeout_s: float) -> bool:
         """Wait until no task runs; False when the time was up first."""
-        with self._idle:
-            return self._idle.wait_for(lambda: self._runs == 0, timeout=timeout_s)
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._runs, timeout=timeout_s)
+
+    def stop_all(self) -> None:
+        """Have all runs end and be handed back; may be repeated."""
+        for run in self._running():
+            run.stop("shutdown")
+
+    def cancel(self, workspace: WorkspaceId, task_id: str) -> None:
+        """Stop a task that somebody cancelled, if it runs here."""
+        for run in self._running(workspace):
+            if run.grant.task.id == task_id:
+                run.stop("cancel")
 
     def run_lane(self, workspace_id: str, stamp_ms: int) -> None:
         """Run the lane's head task; further ones while nobody else waits.
@@ -86,47 +103,46 @@ class LaneRunner:
             _log.warning("lane_not_served_here", workspace=workspace_id)
             return
         next_stamp: int | None = stamp_ms
-        for _ in range(self._batch):
+        for _ in range(self._rules.batch):
             if self._draining.is_set():
                 break
-            with self._counted():
-                next_stamp = self._run_head(workspace)
+            next_stamp = self._run_head(workspace)
             if next_stamp is None or self._others_wait():
                 break
         if next_stamp is not None:
             self._parts.doorbell.ring(workspace.id, next_stamp)
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        with self._idle:
-            self._runs += 1
-        try:
-            yield
-        finally:
-            with self._idle:
-                self._runs -= 1
-                self._idle.notify_all()
 
     def _run_head(self, workspace: Workspace) -> int | None:
         grant = self._claim(workspace)
         if grant is None:
             return None
         _log.info("task_started", task=grant.task.id, attempt=grant.task.attempt, mode=grant.mode)
+        run = TaskRun(self._parts.bridge, workspace, grant, deployment=self._rules.deployment)
         lease = Lease(workspace.id, grant.claim, grant.fence)
-        with self._parts.keeper.holding(lease, on_lost=lambda: self._parts.bridge.kill(workspace.path)):
-            run = TaskRun(self._parts.bridge, workspace, grant, deployment=self._deployment)
-            end = run.execute()
-            if end is HAND_BACK:
-                self._draining.wait(HAND_BACK_PAUSE_S)  # what was in the way gets time to go
+        with (
+            self._counted(run, workspace),
+            self._parts.keeper.holding(lease, self._reactions(run, workspace)) as held,
+        ):
+            end = run.execute(lambda at_least: self._refence(held, at_least))
             self._note_availability(workspace, end)
-            return self._finish(workspace, grant, end)
+            return self._finish(workspace, run.grant, end)
 
     def _claim(self, workspace: Workspace) -> Grant | None:
         # the claim id is this execution's own: two deliveries of one message must not look like one claimant
-        claim = ClaimId(f"{self._worker_id}:{new_uuid()}")
+        claim = ClaimId(f"{self._rules.owner}:{new_uuid()}")
+        store_id = self._rules.store_id
         return self._persist(
-            lambda: self._parts.lanes.claim(workspace.id, claim, store_id=self._store_id), tries=CLAIM_TRIES
+            lambda: self._parts.lanes.claim(workspace.id, claim, store_id=store_id), tries=CLAIM_TRIES
         )
+
+    def _refence(self, held: Held, at_least: int) -> Fence | None:
+        try:
+            fence = self._parts.lanes.refence(held.lease, at_least=at_least)
+        except StorageUnavailable:
+            return None
+        if fence is not None:
+            held.take_fence(fence)
+        return fence
 
     def _finish(self, workspace: Workspace, grant: Grant, end: End) -> int | None:
         finished = self._persist(
@@ -135,7 +151,7 @@ class LaneRunner:
         if finished is None:
             return None
         event = "task_ended" if finished.answer != "fenced" else "task_end_fenced"
-        _log.info(event, task=grant.task.id, status=end.status, code=end.code)
+        _log.info(event, task=grant.task.id, status=end.status, code=end.code, cause=end.cause)
         return finished.doorbell_ms
 
     def _persist(self, call: Callable[[], Answer], *, tries: int) -> Answer | None:
@@ -147,6 +163,32 @@ class LaneRunner:
                 _log.warning("storage_unavailable", reason=str(error))
                 self._pause.wait(min(RETRY_S * (attempt + 1), MAX_RETRY_S))
         return None
+
+    def _reactions(self, run: TaskRun, workspace: Workspace) -> Reactions:
+        def stop(reason: StopReason) -> Callable[[], None]:
+            return lambda: run.stop(reason)
+
+        extend = self._parts.bridge.extend
+        return Reactions(
+            lost=stop("lost"),
+            cancel=stop("cancel"),
+            kept=lambda: extend(workspace.path, self._rules.child_ms),
+        )
+
+    @contextmanager
+    def _counted(self, run: TaskRun, workspace: Workspace) -> Iterator[None]:
+        with self._changed:
+            self._runs.append((workspace.id, run))
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._runs.remove((workspace.id, run))
+                self._changed.notify_all()
+
+    def _running(self, workspace: WorkspaceId | None = None) -> list[TaskRun]:
+        with self._changed:
+            return [run for name, run in self._runs if workspace in (None, name)]
 
     def _note_availability(self, workspace: Workspace, end: End) -> None:
         if end.status == "completed" or end.code == "managed_memory_unavailable":

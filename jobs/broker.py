@@ -1,14 +1,21 @@
 """dramatiq as the engine: a doorbell queue whose messages carry no content."""
 
+import threading
+from typing import TYPE_CHECKING, Any
+
 import dramatiq
-from dramatiq.brokers.redis import RedisBroker
+from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.errors import DramatiqError
 
 from core.ids import WorkspaceId
+from core.keys import DOORBELL_CHANNEL
 from core.logs import get_logger
 from core.settings import Settings
 from events.connect import connect, storage_errors
 from events.errors import StorageFull, StorageUnavailable
+
+if TYPE_CHECKING:
+    import redis
 
 QUEUE = "lanes"
 ACTOR = "run_lane"
@@ -16,30 +23,87 @@ ACTOR = "run_lane"
 HEARTBEAT_TIMEOUT_MS = 60_000
 MAINTENANCE_PER_MILLION = 100_000
 DEAD_MESSAGE_TTL_MS = 3_600_000
+IDLE_POLL_S = 1.0  # a consumer that nobody wakes looks by itself this often
+FETCH_SLEEP_MS = 1  # what dramatiq's own consumer may sleep; the waiting is ours
 
 _log = get_logger(__name__)
 
 
-def open_broker(settings: Settings) -> RedisBroker:
+class _WakefulConsumer(_RedisConsumer):
+    """Waits to be woken where dramatiq's own sleeps: quicker than polling, at a tenth of its cost."""
+
+    def __init__(self, broker: "LaneBroker", queue_name: str, prefetch: int, timeout: int) -> None:  # noqa: ARG002, PLR0917 - dramatiq calls it so
+        super().__init__(broker, queue_name, prefetch, FETCH_SLEEP_MS)
+        self._awake = threading.Event()
+        broker.sleepers.append(self._awake)
+
+    def __next__(self) -> Any:
+        message = super().__next__()
+        if message is None:
+            self._awake.wait(IDLE_POLL_S)
+            self._awake.clear()
+        return message
+
+    def ack(self, message: Any) -> None:
+        super().ack(message)
+        self._awake.set()  # a thread is free: fetch for it at once
+
+    def nack(self, message: Any) -> None:
+        super().nack(message)
+        self._awake.set()
+
+    def close(self) -> None:
+        self.broker.sleepers.remove(self._awake)
+
+
+class LaneBroker(RedisBroker):
+    """dramatiq's Redis broker, whose consumers can be woken.
+
+    Attributes:
+        sleepers: one event for each consumer.
+    """
+
+    def __init__(self, client: "redis.Redis") -> None:
+        super().__init__(
+            client=client,
+            middleware=[],
+            heartbeat_timeout=HEARTBEAT_TIMEOUT_MS,
+            maintenance_chance=MAINTENANCE_PER_MILLION,
+            dead_message_ttl=DEAD_MESSAGE_TTL_MS,
+        )
+        self.sleepers: list[threading.Event] = []
+
+    @property
+    def consumer_class(self) -> type[_WakefulConsumer]:
+        """What ``consume`` makes; dramatiq's own seam."""
+        return _WakefulConsumer
+
+    def wake(self) -> None:
+        """Let all consumers fetch now."""
+        for sleeper in tuple(self.sleepers):
+            sleeper.set()
+
+
+def open_broker(settings: Settings) -> LaneBroker:
     """Make the broker. Web and workers must use the same values: each caller applies its own.
 
     Raises:
         ConfigError: no Redis is configured.
     """
-    return RedisBroker(  # type: ignore[no-untyped-call]  # dramatiq leaves it untyped
-        client=connect(settings.broker, retries=0, text=False),
-        middleware=[],
-        heartbeat_timeout=HEARTBEAT_TIMEOUT_MS,
-        maintenance_chance=MAINTENANCE_PER_MILLION,
-        dead_message_ttl=DEAD_MESSAGE_TTL_MS,
-    )
+    return LaneBroker(connect(settings.broker, retries=0, text=False))
 
 
 class Doorbell:
     """Tells the workers that a lane has work. A lost ring is made good by the sweeper."""
 
-    def __init__(self, broker: RedisBroker) -> None:
+    def __init__(self, broker: LaneBroker, client: "redis.Redis") -> None:
+        """Bind both ends.
+
+        Args:
+            client: of the state database; consumers are woken through its server.
+        """
         self._broker = broker
+        self._redis = client
 
     def ring(self, workspace: WorkspaceId, stamp_ms: int) -> None:
         """Ring for a lane; never fails.
@@ -53,6 +117,7 @@ class Doorbell:
         try:
             with storage_errors():
                 self._broker.enqueue(message)
+                self._redis.publish(DOORBELL_CHANNEL, workspace)
         except (StorageUnavailable, StorageFull, DramatiqError) as error:
             _log.warning("doorbell_lost", workspace=workspace, reason=str(error))
 

@@ -1,30 +1,26 @@
-"""What the web may do with jobs: submit, look up, ask whether the service is fit."""
+"""What the web may do with jobs: submit, look up, list, cancel, ask whether the service is fit."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.ids import Kind, TaskId, WorkspaceId, new_task_id
+from core.clock import boot_ms
+from core.ids import Kind, TaskId, WorkspaceId, is_task_id, new_task_id
 from core.settings import Settings
 from events.connect import connect, storage_errors
 from events.errors import StorageUnavailable
 from jobs.broker import Doorbell, open_broker
-from jobs.lanes import LaneLimits, Lanes
+from jobs.errors import TaskFinished
+from jobs.intake import Accepted, Gate, Intake
+from jobs.limits import LaneLimits, limits_of
 from jobs.registry import WorkerRegistry
-from jobs.store import TaskStore
+from jobs.requirements import check_redis
+from jobs.store import TaskFilter, TaskPage, TaskStore
 from jobs.tasks import Submission, Task
 
 if TYPE_CHECKING:
     import redis
 
-
-def limits_of(settings: Settings) -> LaneLimits:
-    """The part of the settings that lanes run with."""
-    return LaneLimits(
-        lease_ms=settings.lease_ms,
-        task_ttl_ms=settings.task_ttl_s * 1000,
-        input_keep_ms=settings.input_keep_s * 1000,
-        max_attempts=settings.max_attempts,
-    )
+LOAD_LIFE_MS = 1_000
 
 
 def open_jobs(settings: Settings) -> "JobsClient":
@@ -33,7 +29,23 @@ def open_jobs(settings: Settings) -> "JobsClient":
     Raises:
         ConfigError: no Redis is configured.
     """
-    return JobsClient(connect(settings.state), Doorbell(open_broker(settings)), limits_of(settings))
+    client = connect(settings.state)
+    return JobsClient(client, Doorbell(open_broker(settings), client), limits_of(settings))
+
+
+def require_fit_redis(settings: Settings) -> None:
+    """Refuse to start on a Redis that may lose what is accepted; one that is away is not judged.
+
+    Raises:
+        ConfigError: see ``jobs.requirements.check_redis``; the message names the mend.
+    """
+    client = connect(settings.state)
+    try:
+        check_redis(client, strict=settings.redis_check == "refuse")
+    except StorageUnavailable:
+        return
+    finally:
+        client.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +55,15 @@ class Readiness:
     Attributes:
         storage: Redis answers.
         persistence: what is wrong with how Redis keeps data, None when nothing is.
-        workers: live worker processes.
     """
 
     storage: bool
     persistence: str | None = None
-    workers: int = 0
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether what is accepted now would be kept."""
+        return self.storage and self.persistence is None
 
 
 class JobsClient:
@@ -57,36 +72,66 @@ class JobsClient:
     def __init__(self, client: "redis.Redis", doorbell: Doorbell, limits: LaneLimits) -> None:
         self._redis = client
         self._doorbell = doorbell
-        self._lanes = Lanes(client, limits)
+        self._limits = limits
+        self._intake = Intake(client, limits)
         self._store = TaskStore(client)
         self._registry = WorkerRegistry(client)
+        self._overloaded = False
+        self._load_known_until_ms = 0
 
     def submit(self, workspace: WorkspaceId, submission: Submission) -> Task:
         """Accept a task: once this returns it is durable and will reach an end.
 
         Raises:
-            QueueFull: a cap is reached; nothing was accepted.
-            StorageFull: Redis is out of memory; nothing was accepted.
+            QueueFull: a cap is reached.
+            MemoryUnavailable: every live worker says that managed memory can't be used there.
+            Overloaded: the workers are far behind and the lane is idle.
+            IdempotencyMismatch, IdempotencyConflict: the key was used for something else, or is forgotten.
+            StorageFull: Redis is out of memory. By none of these anything was accepted.
             StorageUnavailable: no answer; the task may or may not have been accepted.
         """
         task_id = new_task_id(submission.kind)
-        accepted = self._lanes.submit(workspace, task_id, submission)
-        if not accepted.fresh:  # the reply of a first try was lost on the wire
-            return self._repeated(workspace, submission.kind, task_id)
+        accepted = self._intake.submit(workspace, task_id, submission, gate=self._gate(workspace))
+        if not accepted.fresh:  # an idempotency key, or the reply of a first try was lost on the wire
+            return self._repeated(workspace, submission.kind, accepted.task)
         if accepted.doorbell_ms is not None:
             self._doorbell.ring(workspace, accepted.doorbell_ms)
-        return Task(
-            id=task_id,
-            workspace=workspace,
-            kind=submission.kind,
-            status="queued",
-            created_ms=accepted.accepted_ms,
-            updated_ms=accepted.accepted_ms,
-            context_mode=submission.context_mode,
-            scope=submission.scope,
-            client_id=submission.client_id,
-            position=accepted.position,
-        )
+        return _fresh_task(workspace, submission, accepted)
+
+    def cancel(
+        self, workspace: WorkspaceId, kind: Kind, task_id: str, *, client_id: str | None
+    ) -> Task | None:
+        """Cancel a task: at once if it never ran, else it is told to stop.
+
+        A task that has committed by then completes.
+
+        Returns:
+            The task as it stands now; None where ``find`` finds none.
+
+        Raises:
+            TaskFinished: it has ended.
+            StorageUnavailable: no answer; repeat.
+        """
+        if not is_task_id(task_id, kind) or self.find(workspace, kind, task_id, client_id=client_id) is None:
+            return None
+        answer = self._intake.cancel(workspace, TaskId(task_id))
+        if answer == "terminal":
+            raise TaskFinished("The task has ended already.")
+        return self._store.find(workspace, kind, task_id)
+
+    def page(
+        self, workspace: WorkspaceId, wanted: TaskFilter, *, limit: int, cursor: int | None = None
+    ) -> TaskPage:
+        """List tasks, newest first.
+
+        Args:
+            limit: 1 to 200.
+            cursor: ``next_cursor`` of the page before.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        return self._store.page(workspace, wanted, limit=limit, cursor=cursor)
 
     def find(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, client_id: str | None) -> Task | None:
         """Look a task up; None for unknown, evicted, other kind, other workspace or another client's.
@@ -99,28 +144,28 @@ class JobsClient:
             return None
         return task
 
-    def available(self, workspace: WorkspaceId) -> bool:
-        """False only if every live worker says that managed memory can't be used.
-
-        Raises:
-            StorageUnavailable: Redis gave no answer.
-        """
-        return self._registry.is_available(workspace)
-
-    def is_registered(self, workspace: WorkspaceId, client_id: str) -> bool:  # noqa: ARG002
-        """Whether this client id was given out for this workspace; ids are given out by sessions."""
-        return False
-
     def ready(self) -> Readiness:
-        """Check Redis, how it persists, and the workers. Never fails."""
+        """Check Redis and how it persists. Never fails."""
         try:
             with storage_errors():
                 facts = {**self._info("persistence"), **self._info("memory")}
-            return Readiness(
-                storage=True, persistence=_persistence_problem(facts), workers=self._registry.count_live()
-            )
+            return Readiness(storage=True, persistence=_persistence_problem(facts))
         except StorageUnavailable:
             return Readiness(storage=False)
+
+    def _gate(self, workspace: WorkspaceId) -> Gate:
+        if not self._registry.is_available(workspace):
+            return "closed"
+        return "busy" if self._is_overloaded() else "open"
+
+    def _is_overloaded(self) -> bool:
+        now_ms = boot_ms()
+        if now_ms >= self._load_known_until_ms:
+            waiting, oldest_wait_ms = self._registry.load()
+            limits = self._limits
+            self._overloaded = waiting > limits.max_waiting_lanes or oldest_wait_ms > limits.max_wait_ms
+            self._load_known_until_ms = now_ms + LOAD_LIFE_MS
+        return self._overloaded
 
     def _info(self, section: str) -> dict[str, Any]:
         return self._redis.info(section)
@@ -130,6 +175,21 @@ class JobsClient:
         if task is None:
             raise StorageUnavailable("the record of a task just accepted could not be read")
         return task
+
+
+def _fresh_task(workspace: WorkspaceId, submission: Submission, accepted: Accepted) -> Task:
+    return Task(
+        id=accepted.task,
+        workspace=workspace,
+        kind=submission.kind,
+        status="queued",
+        created_ms=accepted.accepted_ms,
+        updated_ms=accepted.accepted_ms,
+        context_mode=submission.context_mode,
+        scope=submission.scope,
+        client_id=submission.client_id,
+        position=accepted.position,
+    )
 
 
 def _persistence_problem(facts: dict[str, Any]) -> str | None:

@@ -1,6 +1,7 @@
 """Why tasks fail: one stable code and one fixed public message each. Details go to the log only."""
 
 from types import MappingProxyType
+from typing import Final
 
 from core.ids import Kind
 from jobs.tasks import End
@@ -21,6 +22,9 @@ _MESSAGES = MappingProxyType(
         "memory_conflict": "Memory was changed by others while the task ran.",
     }
 )
+
+
+CANCELLED: Final = End("cancelled", code="task_cancelled", message="The task was cancelled.")
 
 
 def timed_out(kind: Kind) -> End:

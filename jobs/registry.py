@@ -1,7 +1,7 @@
 """Who works: live worker processes and what they say of each workspace's memory."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from core import keys
 from core.ids import WorkspaceId
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import redis
 
 WORKER_TTL_MS = 30_000
+LOAD_TTL_MS = 10_000
 
 
 class WorkerRegistry:
@@ -26,7 +27,7 @@ class WorkerRegistry:
         """Say that a worker lives, for 30 s from now.
 
         Args:
-            facts: what operators want to know of it (host, pid, threads, version).
+            facts: what operators want to know of it (host, pid, threads, deployment).
             availability: whether managed memory can be used, for each workspace that is known so far.
 
         Raises:
@@ -56,14 +57,35 @@ class WorkerRegistry:
             pipe.delete(keys.worker(worker_id))
             pipe.execute()
 
-    def count_live(self) -> int:
-        """Number of workers that announced themselves within 30 s.
+    def note_load(self, *, waiting: int, oldest_wait_ms: int) -> None:
+        """Say how far the workers are behind, as the last sweep saw it; forgotten after 10 s.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        with storage_errors(), self._redis.pipeline(transaction=False) as pipe:
+            pipe.hset(keys.LOAD, mapping={"waiting": waiting, "oldestWaitMs": oldest_wait_ms})
+            pipe.pexpire(keys.LOAD, LOAD_TTL_MS)
+            pipe.execute()
+
+    def load(self) -> tuple[int, int]:
+        """Lanes that wait, and how long the oldest has, milliseconds; zeros while nobody sweeps.
 
         Raises:
             StorageUnavailable: Redis gave no answer.
         """
         with storage_errors():
-            return int(self._redis.zcount(keys.WORKERS, self._now_ms(), "+inf"))
+            waiting, oldest_wait_ms = self._redis.hmget(keys.LOAD, ["waiting", "oldestWaitMs"])
+        return int(waiting or 0), int(oldest_wait_ms or 0)
+
+    def live_ids(self) -> set[str]:
+        """Workers that announced themselves within 30 s.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        with storage_errors():
+            return set(cast("list[str]", self._redis.zrangebyscore(keys.WORKERS, self._now_ms(), "+inf")))
 
     def is_available(self, workspace: WorkspaceId) -> bool:
         """Whether a task may be accepted: False only if every live worker says no.

@@ -1,11 +1,13 @@
 """One run of one task: ask the agent child, find out how it ended, say so.
 
-The rule that this module keeps: *failed* means that memory is unchanged, *completed* means exactly one
-commit. So every end that is not the child's own answer is resolved against the memory store first.
+The rule that this module keeps: *failed* and *cancelled* mean that memory is unchanged, *completed* means
+exactly one commit (or none, when nothing had to change), as long as the child is one that stages. So every
+end that is not the child's own answer is resolved against the memory store first.
 """
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
 from acp_bridge.errors import (
     AgentDied,
@@ -17,19 +19,30 @@ from acp_bridge.errors import (
 )
 from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
 from core.errors import DependencyError
-from core.ids import lane_id
+from core.ids import Kind, lane_id
 from core.logs import get_logger
 from core.workspaces import Workspace
-from jobs.failures import failed, timed_out
+from jobs.failures import CANCELLED, failed, timed_out
 from jobs.lanes import Grant
-from jobs.tasks import End
+from jobs.tasks import End, Fence
 
-HAND_BACK = End("queued")
+MAX_REFENCES = 3
 
-# the store was busy, or the fence moved on under us: the task did not run, its turn comes again
-_NOT_RUN = frozenset({"store_busy", "lease_lost"})
+_HAND_BACK = End("queued")
+_STORE_BUSY = End("queued", cause="store_busy")
+_LEASE_LOST = End("queued", cause="lease_lost")
+_UNRESOLVED = End("queued", cause="unresolved")
+
+StopReason = Literal["lost", "cancel", "shutdown"]
 
 _log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Behind:
+    """The store has seen a greater fence than ours."""
+
+    stored_fence: int
 
 
 class Agents(Protocol):
@@ -43,24 +56,58 @@ class Agents(Protocol):
         """Ask the memory store whether a task ever committed."""
         ...
 
+    def kill(self, workspace: str) -> None:
+        """End the workspace's child at once; the running call raises AgentKilled."""
+        ...
+
 
 class TaskRun:
-    """A granted task on its way to its end."""
+    """A granted task on its way to its end.
+
+    Attributes:
+        grant: what the end must be reported under; its fence may have grown.
+    """
 
     def __init__(self, agents: Agents, workspace: Workspace, grant: Grant, *, deployment: str) -> None:
+        self.grant = grant
         self._agents = agents
         self._workspace = workspace
-        self._grant = grant
         self._lane = lane_id(deployment, workspace.id)
+        self._stop: StopReason | None = None
 
-    def execute(self) -> End:
+    def stop(self, reason: StopReason) -> None:
+        """End the run as soon as can be, from any thread; the first reason counts, repeats do no harm."""
+        self._stop = self._stop or reason
+        self._agents.kill(self._workspace.path)
+
+    def execute(self, refence: Callable[[int], Fence | None]) -> End:
         """Run the task, or find out how an earlier run ended.
+
+        Args:
+            refence: asks for a fence of at least so much; None when the lease is lost.
 
         Returns:
             The end to report. A hand-back when the outcome can't be known now.
         """
-        if self._grant.mode == "resolve":
-            return self._resolved(failed(self._kind, "worker_lost"))
+        if self.grant.mode == "resolve":
+            cancelled = self.grant.task.cancel_requested
+            return self._resolved(CANCELLED if cancelled else failed(self._kind, "worker_lost"))
+        for _ in range(MAX_REFENCES):
+            end = self._run_once()
+            if isinstance(end, End):
+                return end
+            fence = refence(end.stored_fence + 1)
+            if fence is None:
+                return _LEASE_LOST
+            self.grant = replace(self.grant, fence=fence)
+        _log.error("fence_out_of_step", task=self.grant.task.id, fence=self.grant.fence)
+        return _LEASE_LOST
+
+    @property
+    def _kind(self) -> Kind:
+        return self.grant.task.kind
+
+    def _run_once(self) -> End | _Behind:
         try:
             return self._completed(self._call())
         except AgentFailed as error:
@@ -68,62 +115,70 @@ class TaskRun:
         except AgentUnavailable as error:
             return self._never_started(error)
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
-            _log.warning("agent_lost", task=self._grant.task.id, reason=str(error))
+            _log.warning("agent_lost", task=self.grant.task.id, reason=str(error))
             late = isinstance(error, AgentTimeout)
             return self._resolved(timed_out(self._kind) if late else failed(self._kind))
         except AgentKilled:
-            return self._resolved(HAND_BACK, close=False)
-
-    @property
-    def _kind(self) -> Any:
-        return self._grant.task.kind
+            return self._stopped()
 
     def _call(self) -> RememberResult:
-        params = RememberParams.model_validate({**self._grant.input, "cwd": self._workspace.path})
+        if self._stop is not None:
+            raise AgentKilled("the run was stopped before it began")
+        params = RememberParams.model_validate({**self.grant.input, "cwd": self._workspace.path})
         meta = TaskMeta(
-            task_id=self._grant.task.id,
+            task_id=self.grant.task.id,
             lane_id=self._lane,
-            fence=self._grant.fence,
-            attempt=self._grant.task.attempt,
-            client_id=self._grant.task.client_id,
+            fence=self.grant.fence,
+            attempt=self.grant.task.attempt,
+            client_id=self.grant.task.client_id,
         )
         return self._agents.remember(self._workspace.path, params, meta)
 
-    def _answered(self, error: AgentFailed) -> End:
-        _log.warning("agent_failed", task=self._grant.task.id, kind=error.error_kind)
-        if error.error_kind in _NOT_RUN:
-            return HAND_BACK
+    def _answered(self, error: AgentFailed) -> End | _Behind:
+        _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
+        _log.debug("agent_failed_because", task=self.grant.task.id, details=error.details)
+        if error.error_kind == "store_busy":
+            return _STORE_BUSY
+        if error.error_kind == "lease_lost":
+            return _LEASE_LOST if error.stored_fence is None else _Behind(error.stored_fence)
         if error.error_kind == "task_closed":  # an earlier worker resolved it and died before it said so
-            return failed(self._kind, "worker_lost")
+            return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
         return failed(self._kind, error.error_kind)
 
     def _never_started(self, error: AgentUnavailable) -> End:
-        _log.error("agent_unavailable", task=self._grant.task.id, reason=str(error))
+        _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
         end = failed(self._kind, "agent_unavailable")
-        return end if self._grant.task.attempt == 1 else self._resolved(end)
+        return end if self.grant.task.attempt == 1 else self._resolved(end)
+
+    def _stopped(self) -> End:
+        if self._stop == "lost":
+            return _LEASE_LOST  # another holder has the task; finish will be fenced
+        if self._stop == "cancel":
+            return self._resolved(CANCELLED)
+        return self._resolved(_HAND_BACK, close=False)
 
     def _resolved(self, otherwise: End, *, close: bool = True) -> End:
         """The recorded result if the task has committed, else ``otherwise``."""
         params = ResolveParams(
             cwd=self._workspace.path,
-            task_id=self._grant.task.id,
+            task_id=self.grant.task.id,
             lane_id=self._lane,
-            fence=self._grant.fence,
+            fence=self.grant.fence,
             close=close,
         )
         try:
             recorded = self._agents.resolve(self._workspace.path, params).result
         except (DependencyError, AgentKilled) as error:
             # never *failed* while a commit may exist: the task stays at the head until this can be told
-            _log.error("resolve_impossible", task=self._grant.task.id, reason=str(error))
-            return HAND_BACK
+            _log.error("resolve_impossible", task=self.grant.task.id, reason=str(error))
+            return _UNRESOLVED
         if recorded is None:
             return otherwise
         return self._completed(RememberResult.model_validate({**recorded, "recovered": True}))
 
     def _completed(self, result: RememberResult) -> End:
         if result.recovered:
-            _log.info("task_recovered", task=self._grant.task.id)
+            _log.info("task_recovered", task=self.grant.task.id)
         return End(
             "completed",
             result=result.model_dump(
@@ -140,7 +195,7 @@ class TaskRun:
         return {
             "scope": "managed",
             "source": f"workspace_memory_{self._kind}",
-            "taskId": self._grant.task.id,
+            "taskId": self.grant.task.id,
             "touchedScopes": result.touched_scopes,
             **({"revision": result.revision} if result.revision else {}),
         }

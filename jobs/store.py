@@ -1,15 +1,48 @@
 """Reading task records; only the scripts write them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from core.ids import Kind, TaskId, WorkspaceId, is_task_id
 from core.keys import LaneKeys
 from events.connect import storage_errors
-from jobs.tasks import Task, from_record
+from jobs.tasks import Status, Task, from_record
 
 if TYPE_CHECKING:
     import redis
+
+
+MAX_PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFilter:
+    """Which tasks are meant; None means any."""
+
+    kind: Kind | None = None
+    status: Status | None = None
+    client_id: str | None = None
+
+    def accepts(self, task: Task) -> bool:
+        """Whether the task is meant. Tasks of other clients are not; tasks of nobody are."""
+        return (
+            self.kind in (None, task.kind)
+            and self.status in (None, task.status)
+            and task.client_id in (None, self.client_id)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TaskPage:
+    """Some tasks, newest first.
+
+    Attributes:
+        next_cursor: where the next page starts, None at the end. It stays good while tasks come and go.
+    """
+
+    tasks: tuple[Task, ...]
+    next_cursor: int | None
 
 
 class TaskStore:
@@ -32,6 +65,50 @@ class TaskStore:
             pipe.lrange(keys.pending, 0, -1)
             record, pending = pipe.execute()
         return from_record(record, position=_position(record, pending)) if record else None
+
+    def page(
+        self, workspace: WorkspaceId, wanted: TaskFilter, *, limit: int, cursor: int | None = None
+    ) -> TaskPage:
+        """List tasks, newest first; records that are gone leave no holes.
+
+        Args:
+            limit: 1 to 200.
+            cursor: ``next_cursor`` of the page before.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        found: list[tuple[int, Task]] = []
+        below = cursor
+        while len(found) <= limit:
+            chunk, below = self._chunk(workspace, below)
+            found += [(seq, task) for seq, task in chunk if wanted.accepts(task)]
+            if below is None:
+                break
+        page = found[:limit]
+        return TaskPage(tuple(task for _, task in page), page[-1][0] if len(found) > limit else None)
+
+    def _chunk(
+        self, workspace: WorkspaceId, below: int | None
+    ) -> tuple[Iterable[tuple[int, Task]], int | None]:
+        keys = LaneKeys(workspace)
+        top = "+inf" if below is None else f"({below}"
+        with storage_errors():
+            rows = cast(
+                "list[tuple[str, float]]",
+                self._redis.zrevrangebyscore(keys.index, top, "-inf", 0, MAX_PAGE, withscores=True),
+            )
+            with self._redis.pipeline(transaction=False) as pipe:
+                pipe.lrange(keys.pending, 0, -1)
+                for task_id, _ in rows:
+                    pipe.hgetall(keys.task(TaskId(task_id)))
+                pending, *records = pipe.execute()
+        tasks = [
+            (int(seq), from_record(record, position=_position(record, pending)))
+            for (_, seq), record in zip(rows, records, strict=True)
+            if record
+        ]
+        return tasks, int(rows[-1][1]) if len(rows) == MAX_PAGE else None
 
 
 def _position(record: Mapping[str, str], pending: Any) -> int | None:

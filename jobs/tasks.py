@@ -9,7 +9,8 @@ from typing import Any, Literal, NewType, cast
 from core.ids import Kind, TaskId, WorkspaceId
 
 Status = Literal["queued", "running", "completed", "failed", "cancelled"]
-EndStatus = Literal["completed", "failed", "queued"]  # queued: handed back to the head of the lane
+EndStatus = Literal["completed", "failed", "cancelled", "queued"]  # queued: handed back to the lane's head
+Cause = Literal["store_busy", "lease_lost", "unresolved"]
 Fence = NewType("Fence", int)
 
 TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
@@ -24,6 +25,7 @@ class Submission:
     Attributes:
         input: JSON object that the worker gets.
         client_id: who asked; the task is visible with the same id only.
+        idempotency_key: a digest; the same one with the same input gives the same task for 24 h.
     """
 
     kind: Kind
@@ -32,6 +34,7 @@ class Submission:
     scope: str | None = None
     client_id: str | None = None
     request_id: str | None = None
+    idempotency_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class Task:
         attempt: runs so far, 0 before the first.
         position: place in the lane from 1 while queued, else None.
         result: parsed result once completed.
+        cancel_requested: somebody wants it cancelled; it may complete all the same.
     """
 
     id: TaskId
@@ -62,6 +66,7 @@ class Task:
     error_message: str | None = None
     revision: str | None = None
     usage: dict[str, Any] | None = None
+    cancel_requested: bool = False
 
     @property
     def is_terminal(self) -> bool:
@@ -76,6 +81,7 @@ class End:
     Attributes:
         status: ``queued`` hands the task back to the head of its lane.
         memory_changed: data of the event, when managed memory was really changed.
+        cause: why the task is handed back; None for a shutdown, which never counts against it.
     """
 
     status: EndStatus
@@ -85,6 +91,7 @@ class End:
     revision: str | None = None
     usage: Mapping[str, Any] | None = None
     memory_changed: Mapping[str, Any] | None = None
+    cause: Cause | None = None
 
 
 def from_record(record: Mapping[str, str], *, position: int | None = None) -> Task:
@@ -108,6 +115,7 @@ def from_record(record: Mapping[str, str], *, position: int | None = None) -> Ta
         error_message=record.get("errorMessage"),
         revision=record.get("revision"),
         usage=_optional_json(record.get("usage")),
+        cancel_requested=record.get("cancelRequested") == "1",
     )
 
 

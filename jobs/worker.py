@@ -5,29 +5,34 @@ import signal
 import socket
 import threading
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 
 import dramatiq
-from dramatiq.brokers.redis import RedisBroker
 from dramatiq.common import dq_name, iter_queue
 from dramatiq.errors import BrokerConnectionError
 
 from acp_bridge.bridge import Bridge
-from core.ids import WorkspaceId, new_uuid
+from core.ids import WorkspaceId
+from core.keys import CONTROL_CHANNEL, DOORBELL_CHANNEL
 from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect, storage_errors
 from events.errors import StorageUnavailable
-from jobs.actors import LaneParts, LaneRunner, declare_actor
-from jobs.broker import QUEUE, Doorbell, open_broker
-from jobs.client import limits_of
+from events.listener import Listener
+from jobs.actors import LaneParts, LaneRules, LaneRunner, declare_actor
+from jobs.broker import QUEUE, Doorbell, LaneBroker, open_broker
+from jobs.broker_probe import BrokerProbe
 from jobs.keeper import Keeper
 from jobs.lanes import Lanes
+from jobs.limits import limits_of
 from jobs.presence import Presence
 from jobs.registry import WorkerRegistry
-from jobs.sweeper import Sweeper
+from jobs.slot import Slot
+from jobs.sweeper import Sweeper, SweepParts
+from jobs.upkeep import Upkeep
 
-POLL_MS = 100
+IDLE_MS = 1_000  # how often an idle thread of dramatiq's looks around; work wakes it at once
 KEEPER_TIMEOUT_S = 1.0
 HEALTH_S = 1.0
 HAND_BACK_S = 25.0  # a resolver's own limit and a little more
@@ -36,8 +41,22 @@ STOP_MS = 5_000
 _log = get_logger(__name__)
 
 
-def run_worker(settings: Settings, workspaces: Workspaces, bridge: Bridge, *, store_id: str) -> int:
-    """Serve lanes until SIGTERM or SIGINT; takes the bridge over and closes it.
+@dataclass(frozen=True, slots=True)
+class WorkerSite:
+    """Where a worker runs.
+
+    Attributes:
+        store_id: memory store of this host.
+        slot: this process's proof of life, whose descriptor the bridge's children have.
+    """
+
+    workspaces: Workspaces
+    store_id: str
+    slot: Slot
+
+
+def run_worker(settings: Settings, site: WorkerSite, bridge: Bridge) -> int:
+    """Serve lanes until SIGTERM or SIGINT; takes bridge and slot over and closes them.
 
     Running tasks get ``drain_s`` to end, then they are handed back to the head of their lanes.
 
@@ -48,81 +67,95 @@ def run_worker(settings: Settings, workspaces: Workspaces, bridge: Bridge, *, st
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     with ExitStack() as stack:
-        worker = _Process(settings, workspaces, bridge, store_id=store_id, stack=stack)
+        worker = _Process(settings, site, bridge, stack=stack)
         worker.start()
-        _log.info("worker_started", worker=worker.id, threads=settings.threads)
+        _log.info("worker_started", worker=site.slot.name, threads=settings.threads)
         while not stopping.wait(HEALTH_S):
             if not worker.is_healthy():
-                _log.error("worker_broken", worker=worker.id)
+                _log.error("worker_broken", worker=site.slot.name)
                 return 1
         worker.stop(drain_s=settings.drain_s)
     return 0
 
 
 class _Process:
-    def __init__(
-        self, settings: Settings, workspaces: Workspaces, bridge: Bridge, *, store_id: str, stack: ExitStack
-    ) -> None:
-        self.id = f"{socket.gethostname()}:{os.getpid()}:{new_uuid()[:8]}"
+    def __init__(self, settings: Settings, site: WorkerSite, bridge: Bridge, *, stack: ExitStack) -> None:
+        self._site = site
         self._bridge = bridge
-        self._workspaces = workspaces
+        stack.callback(site.slot.close)
         stack.callback(bridge.close)
         limits = limits_of(settings)
-        lanes = Lanes(connect(settings.state), limits)
+        client = connect(settings.state)
         broker = open_broker(settings)
-        doorbell = Doorbell(broker)
+        doorbell = Doorbell(broker, client)
+        registry = WorkerRegistry(client)
         # a renewal must not wait behind other commands, nor for long
         renewals = Lanes(connect(settings.state, timeout_s=KEEPER_TIMEOUT_S), limits)
         self._keeper = Keeper(renewals, renew_ms=settings.renew_ms)
         stack.callback(self._keeper.close)
-        presence = self._presence(settings)
-        stack.callback(presence.close)
-        self._sweeper = Sweeper(lanes, doorbell, period_ms=settings.sweep_ms)
+        self._presence = Presence(registry, site.slot.name, facts=_facts(settings), ask=self._ask)
+        stack.callback(self._presence.close)
+        sweep = SweepParts(Upkeep(client, limits), doorbell, BrokerProbe(broker), registry, site.slot)
+        self._sweeper = Sweeper(sweep, period_ms=settings.sweep_ms)
         stack.callback(self._sweeper.close)
-        parts = LaneParts(lanes, self._keeper, doorbell, presence, bridge, workspaces)
-        self._runner = LaneRunner(
-            parts,
-            worker_id=self.id,
-            deployment=settings.deployment,
-            store_id=store_id,
-            batch=settings.lane_batch,
+        parts = LaneParts(
+            Lanes(client, limits), self._keeper, doorbell, self._presence, bridge, site.workspaces
         )
+        self._runner = LaneRunner(parts, _rules(settings, site))
         self._engine = _engine(broker, self._runner, threads=settings.threads)
+        stack.callback(self._listener(settings, broker).close)
 
     def start(self) -> None:
         self._engine.start()
 
     def is_healthy(self) -> bool:
-        return self._keeper.is_alive() and self._sweeper.is_alive()
+        return all(part.is_alive() for part in (self._keeper, self._sweeper, self._presence))
 
     def stop(self, *, drain_s: float) -> None:
         """Stop taking doorbells, let runs end, hand the others back."""
         self._runner.drain()
         _give_doorbells_back(self._engine)
         if not self._runner.wait_idle(drain_s):
-            for workspace in self._workspaces:
-                self._bridge.kill(workspace.path)
+            self._runner.stop_all()
             self._runner.wait_idle(HAND_BACK_S)
         with suppress(StorageUnavailable, BrokerConnectionError), storage_errors():
             self._engine.stop(timeout=STOP_MS)
 
-    def _presence(self, settings: Settings) -> Presence:
-        def ask(workspace_id: WorkspaceId) -> bool:
-            workspace = self._workspaces.by_id(workspace_id)
-            return workspace is not None and self._bridge.available(workspace.path)
+    def _ask(self, workspace_id: WorkspaceId) -> bool:
+        workspace = self._site.workspaces.by_id(workspace_id)
+        return workspace is not None and self._bridge.available(workspace.path)
 
-        facts = {
-            "host": socket.gethostname(),
-            "pid": str(os.getpid()),
-            "threads": str(settings.threads),
-            "deployment": settings.deployment,
-        }
-        return Presence(WorkerRegistry(connect(settings.state)), self.id, facts=facts, ask=ask)
+    def _listener(self, settings: Settings, broker: LaneBroker) -> Listener:
+        def cancel(message: str) -> None:
+            workspace, _, task = message.partition(" ")
+            self._runner.cancel(WorkspaceId(workspace), task)
+
+        channels = {DOORBELL_CHANNEL: lambda _workspace: broker.wake(), CONTROL_CHANNEL: cancel}
+        return Listener(settings.state, channels, on_gap=broker.wake, name="worker-listener")
 
 
-def _engine(broker: RedisBroker, runner: LaneRunner, *, threads: int) -> dramatiq.Worker:
+def _rules(settings: Settings, site: WorkerSite) -> LaneRules:
+    return LaneRules(
+        owner=site.slot.name,
+        deployment=settings.deployment,
+        store_id=site.store_id,
+        batch=settings.lane_batch,
+        child_ms=settings.lease_ms - settings.margin_ms,
+    )
+
+
+def _facts(settings: Settings) -> dict[str, str]:
+    return {
+        "host": socket.gethostname(),
+        "pid": str(os.getpid()),
+        "threads": str(settings.threads),
+        "deployment": settings.deployment,
+    }
+
+
+def _engine(broker: LaneBroker, runner: LaneRunner, *, threads: int) -> dramatiq.Worker:
     declare_actor(broker, runner)
-    engine = dramatiq.Worker(broker, queues={QUEUE}, worker_timeout=POLL_MS, worker_threads=threads)
+    engine = dramatiq.Worker(broker, queues={QUEUE}, worker_timeout=IDLE_MS, worker_threads=threads)
     engine.queue_prefetch = threads  # no doorbell waits in a busy process while another is idle
     return engine
 
@@ -132,7 +165,7 @@ def _give_doorbells_back(engine: dramatiq.Worker) -> None:
     for name, consumer in engine.consumers.items():
         if name != dq_name(QUEUE):
             consumer.pause()
-    items = iter_queue(engine.work_queue)  # type: ignore[no-untyped-call]  # dramatiq leaves it untyped
+    items = iter_queue(engine.work_queue)
     messages = [item.message for item in items]
     with suppress(StorageUnavailable, BrokerConnectionError), storage_errors():
         engine.consumers[QUEUE].requeue_messages(messages)

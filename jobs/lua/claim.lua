@@ -4,14 +4,14 @@
 -- ARGV: base, workspace, channel, epoch, claim id, lease ms, max attempts, doorbell ms, store id
 -- Returns: {'run' | 'resolve', fence, input JSON, flat record} (resolve: the task has used up its attempts; find out how
 --          it ended, don't run it)
---          {'busy', ms until the lease ends}; {'idle'} nothing to do; {'foreign'} another memory store is registered
+--          {'busy'} another lease lives; {'idle'} nothing to do; {'held'} by an operator
+--          {'foreign'} another memory store is registered
 -- Repeat-safe: the same claim id gets the same grant again.
 local keys = { lane = KEYS[1], pending = KEYS[2], wait = KEYS[4] }
 local due = KEYS[3]
 local base, workspace, claim = ARGV[1], ARGV[2], ARGV[5]
 local log = { lane = KEYS[1], stream = KEYS[5], channel = ARGV[3], epoch = ARGV[4] }
 local lease_ms, max_attempts, doorbell_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local DUE_SLACK_MS = 200
 local now = now_ms()
 
 local function grant(mode, task, fence)
@@ -28,6 +28,12 @@ local function lease(task, kind, fence_before)
     'doorbells', 0)
   redis.call('ZADD', due, expires + DUE_SLACK_MS, workspace)
   return fence
+end
+
+-- a task that was cancelled after it had run may have committed: it is resolved, not run
+local function mode_of(task, attempts_left)
+  local cancelled = redis.call('HGET', base .. ':task:' .. task, 'cancelRequested')
+  return (attempts_left and not cancelled) and 'run' or 'resolve'
 end
 
 local function start(task, kind)
@@ -47,8 +53,9 @@ local function just_restarted()
   return uptime and uptime * 1000 < lease_ms
 end
 
-local lane = redis.call('HMGET', keys.lane, 'running', 'runningKind', 'claim', 'fence', 'expiresAtMs', 'storeId')
-local running, kind, fence_before = lane[1], lane[2], tonumber(lane[4] or '0')
+local lane = redis.call('HMGET', keys.lane, 'running', 'runningKind', 'claim', 'fence', 'expiresAtMs', 'storeId', 'hold',
+  'recovered')
+local running, fence_before = lane[1], tonumber(lane[4] or '0')
 local expires_before = tonumber(lane[5] or '0')
 
 if lane[6] and lane[6] ~= ARGV[9] then
@@ -56,33 +63,42 @@ if lane[6] and lane[6] ~= ARGV[9] then
   return { 'foreign' }
 end
 
+local function take(task, kind, mode)
+  local fence = lease(task, kind, fence_before)
+  redis.call('HSET', keys.lane, 'mode', mode, 'storeId', ARGV[9])
+  if mode == 'run' then
+    start(task, kind)
+  else
+    redis.call('HSET', base .. ':task:' .. task, 'status', 'running')
+  end
+  return grant(mode, task, fence)
+end
+
 if running and running ~= '' then
   if lane[3] == claim then
     return grant(redis.call('HGET', keys.lane, 'mode'), running, lane[4])
   end
-  if expires_before > now or just_restarted() then
+  -- a holder that is proven dead (its slot lock was free) gets no grace
+  if expires_before > now or (lane[8] ~= '1' and just_restarted()) then
     redis.call('ZADD', due, math.max(expires_before, now) + DUE_SLACK_MS, workspace)
-    return { 'busy', string.format('%.0f', math.max(expires_before - now, 0)) }
+    return { 'busy' }
   end
   local attempts = tonumber(redis.call('HGET', base .. ':task:' .. running, 'attempt') or '0')
-  local mode = attempts < max_attempts and 'run' or 'resolve'
-  local fence = lease(running, kind, fence_before)
-  redis.call('HSET', keys.lane, 'mode', mode, 'storeId', ARGV[9])
-  if mode == 'run' then
-    start(running, kind)
-  end
-  return grant(mode, running, fence)
+  redis.call('HSET', keys.lane, 'recovered', '')
+  return take(running, lane[2], mode_of(running, attempts < max_attempts))
 end
 
+if lane[7] == '1' then
+  redis.call('ZADD', due, now + HELD_LOOK_MS, workspace)
+  return { 'held' }
+end
 local head = redis.call('LPOP', keys.pending)
 if not head then
   redis.call('HSET', keys.lane, 'doorbellAtMs', 0, 'doorbells', 0)
   redis.call('ZREM', due, workspace)
   return { 'idle' }
 end
-local head_kind, _, task = element_parts(head)
-local fence = lease(task, head_kind, fence_before)
-redis.call('HSET', keys.lane, 'mode', 'run', 'storeId', ARGV[9])
+local kind, _, task = element_parts(head)
 note_wait(keys, workspace)
-start(task, head_kind)
-return grant('run', task, fence)
+local attempts = tonumber(redis.call('HGET', base .. ':task:' .. task, 'attempt') or '0')
+return take(task, kind, mode_of(task, attempts < max_attempts))

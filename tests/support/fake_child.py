@@ -1,8 +1,8 @@
 """An agent child that misbehaves on request: a real process speaking ACP, standard library only.
 
 Run as a script it is the child; imported it offers the command that starts one. Every process appends
-its id to ``pids`` in its working directory. If there is a named pipe ``taken`` there, the child writes to
-it when it takes a remember call.
+its id and its process group's to ``started`` in its working directory. If there is a named pipe ``taken``
+there, the child writes to it when it takes a remember call.
 """
 
 import json
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 ABSENT = 4_000_000
+STARTED = "started"
+GRANDCHILD = "grandchild"
 REMEMBER = "qwen/control/workspace/memory/remember"
 AVAILABILITY = f"{REMEMBER}/availability"
 RESOLVE = "memlane/memory/resolve"
@@ -32,8 +34,13 @@ def command(behaviour: str, *, first_only: Path | None = None) -> list[str]:
 
 
 def pids(workspace: Path) -> list[int]:
-    """Ids of all children started in this workspace so far, oldest first."""
-    return [int(line) for line in (workspace / "pids").read_text().split()]
+    """Process ids of all children started in this workspace so far, oldest first."""
+    return [pid for pid, _ in _started(workspace)]
+
+
+def leaders(workspace: Path) -> list[int]:
+    """Ids of these children's process groups, which are their guards' process ids."""
+    return [group for _, group in _started(workspace)]
 
 
 def send(body: object) -> None:
@@ -53,6 +60,14 @@ def remembered(params: dict[str, Any]) -> dict[str, Any]:
     """A good result that tells the test what arrived."""
     seen = {"params": params, "cwd": os.getcwd(), "environment": sorted(os.environ)}  # noqa: PTH109
     return {"summary": json.dumps(seen), "filesTouched": ["/m/a.md"], "touchedScopes": ["user"]}
+
+
+def start_grandchild(*, own_session: bool = False) -> subprocess.Popen[bytes]:
+    """Start a process that sleeps for ever, and tell its id in the file ``grandchild``."""
+    sleeper = "import signal\nwhile True: signal.pause()"
+    grandchild = subprocess.Popen([sys.executable, "-I", "-S", "-c", sleeper], start_new_session=own_session)
+    Path(GRANDCHILD).write_text(str(grandchild.pid))
+    return grandchild
 
 
 def sleep_for_ever() -> None:
@@ -144,6 +159,17 @@ class HangsInCall(Child):
         pass
 
 
+class ForeignHangsInCall(HangsInCall):
+    capabilities: ClassVar[dict[str, Any]] = {}
+
+
+class SignalsItself(Child):
+    """The content of a remember call is the number of the signal that the child sends itself."""
+
+    def remember(self, message_id: object, params: dict[str, Any]) -> None:
+        os.kill(os.getpid(), int(params["content"]))
+
+
 class Deaf(Child):
     """Answers nothing once it has taken a remember call."""
 
@@ -156,6 +182,18 @@ class Stubborn(Child):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
     def input_ends(self) -> None:
+        sleep_for_ever()
+
+
+class ToughFamily(Stubborn):
+    """It and its own child end by SIGKILL only, and keep no descriptor that they were given but the pipes."""
+
+    def starts(self) -> None:
+        super().starts()
+        os.closerange(3, 256)
+        start_grandchild()
+
+    def remember(self, message_id: object, params: dict[str, Any]) -> None:
         sleep_for_ever()
 
 
@@ -226,12 +264,8 @@ class HasGrandchild(Child):
     own_session = False
 
     def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        sleeper = "import signal\nwhile True: signal.pause()"
-        with subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", sleeper], start_new_session=self.own_session
-        ) as grandchild:
-            Path("grandchild").write_text(str(grandchild.pid))
-            os._exit(7)
+        start_grandchild(own_session=self.own_session)
+        os._exit(7)
 
 
 class HasEscapedGrandchild(HasGrandchild):
@@ -292,8 +326,8 @@ def behaviours(kind: type[Child] = Child) -> dict[str, type[Child]]:
 
 
 def main() -> None:
-    with Path("pids").open("a") as listing:
-        listing.write(f"{os.getpid()}\n")
+    with Path(STARTED).open("a") as listing:
+        listing.write(f"{os.getpid()} {os.getpgrp()}\n")
     child = behaviours()[_behaviour()]()
     child.starts()
     methods = {
@@ -309,6 +343,11 @@ def main() -> None:
             Path("taken").write_text("taken")
         methods[body["method"]](body["id"], body["params"])
     child.input_ends()
+
+
+def _started(workspace: Path) -> list[tuple[int, int]]:
+    lines = (workspace / STARTED).read_text().splitlines()
+    return [(int(pid), int(group)) for pid, group in map(str.split, lines)]
 
 
 def _behaviour() -> str:

@@ -44,6 +44,12 @@ class Desk:
     def pids(self):
         return fake_child.pids(self.path)
 
+    def leaders(self):
+        return fake_child.leaders(self.path)
+
+    def extend(self, ms):
+        self.bridge.extend(str(self.path), ms)
+
     def watch_taken(self):
         os.mkfifo(self.taken)
 
@@ -57,16 +63,19 @@ def open_desk(tmp_path):
     """Opens bridges whose children misbehave as named; afterwards no process may be left."""
     desks: list[Desk] = []
 
-    def open_one(behaviour="Child", *, once=False, idle_s=60.0, resolver="Child", **limits):
+    def open_one(
+        behaviour="Child", *, once=False, command=None, idle_s=60.0, resolver="Child", keep_fds=(), **limits
+    ):
         path = tmp_path / f"workspace-{len(desks)}"
         path.mkdir()
         marker = tmp_path / f"marker-{len(desks)}" if once else None
         bridge = open_bridge(
-            command=fake_child.command(behaviour, first_only=marker),
+            command=command or fake_child.command(behaviour, first_only=marker),
             resolver_command=fake_child.command(resolver),
             environment=os.environ,
             idle_s=idle_s,
             limits=Limits(**(QUICK | limits)),
+            keep_fds=keep_fds,
         )
         desks.append(Desk(bridge, path))
         return desks[-1]
@@ -74,10 +83,10 @@ def open_desk(tmp_path):
     yield open_one
     for desk in desks:
         desk.bridge.close()
-    for listing in tmp_path.glob("*/pids"):
-        for pid in fake_child.pids(listing.parent):
-            wait_until_group_is_gone(pid)
-            assert running_in_group(pid) == []
+    for listing in tmp_path.glob(f"*/{fake_child.STARTED}"):
+        for group in fake_child.leaders(listing.parent):
+            wait_until_group_is_gone(group)
+            assert running_in_group(group) == []
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_a_warm_child_serves_the_next_call(open_desk):
     desk.remember()
 
     assert len(desk.pids()) == 1
-    assert desk.bridge.children() == {str(desk.path): desk.pids()[0]}
+    assert desk.bridge.children() == {str(desk.path): desk.leaders()[0]}
 
 
 def test_available_asks_the_child(open_desk):
@@ -119,7 +119,29 @@ def test_the_childs_own_error_keeps_its_kind_and_the_child_stays(open_desk, erro
 
     assert (caught.value.error_kind, caught.value.details) == (kind, details)
     assert details not in str(caught.value)
-    assert list(desk.bridge.children().values()) == desk.pids()
+    assert list(desk.bridge.children().values()) == desk.leaders()
+
+
+@pytest.mark.parametrize(
+    ("data", "fence"),
+    [({"storedFence": 12}, 12), ({}, None), ({"storedFence": "12"}, None), ({"storedFence": True}, None)],
+)
+def test_a_child_of_ours_may_say_which_fence_the_store_holds(open_desk, data, fence):
+    error = {"code": -32099, "message": "late", "data": {"errorKind": "lease_lost"} | data}
+
+    with pytest.raises(AgentFailed) as caught:
+        open_desk("AnswersAsTold").remember(json.dumps({"error": error}))
+
+    assert (caught.value.error_kind, caught.value.stored_fence) == ("lease_lost", fence)
+
+
+def test_a_foreign_child_has_no_say_about_fences(open_desk):
+    error = {"code": -32099, "message": "late", "data": {"errorKind": "lease_lost", "storedFence": 2**62}}
+
+    with pytest.raises(AgentFailed) as caught:
+        open_desk("ForeignAsTold").remember(json.dumps({"error": error}))
+
+    assert caught.value.stored_fence is None
 
 
 def good(**changes: Any) -> dict[str, Any]:
@@ -148,7 +170,7 @@ def test_a_result_of_the_wrong_shape_is_a_protocol_error_that_quotes_nothing(ope
         desk.remember(json.dumps({"result": result}))
 
     assert "secret" not in str(caught.value)
-    assert list(desk.bridge.children().values()) == desk.pids()
+    assert list(desk.bridge.children().values()) == desk.leaders()
 
 
 @pytest.mark.parametrize("result", [[], good(summary=5)])

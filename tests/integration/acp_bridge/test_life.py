@@ -22,7 +22,7 @@ def test_kill_ends_the_running_call_and_the_next_one_has_a_new_child(open_desk, 
     desk.kill()
 
     assert isinstance(running.exception(10), AgentKilled)
-    assert running_in_group(desk.pids()[0]) == []
+    assert running_in_group(desk.leaders()[0]) == []
     desk.taken.unlink()
     assert desk.remember().touched_scopes == ["user"]
 
@@ -148,7 +148,7 @@ def test_close_ends_every_child_and_a_second_close_does_nothing(open_desk, behav
     desk.bridge.close()
     desk.bridge.close()
 
-    assert running_in_group(desk.pids()[0]) == []
+    assert running_in_group(desk.leaders()[0]) == []
     assert (threading.active_count(), open_descriptors()) == (threads, descriptors)
 
 
@@ -200,13 +200,13 @@ def test_start_and_end_of_a_child_are_logged(open_desk):
         desk.bridge.close()
 
     told = {line["event"]: line for line in logs}
-    assert told["agent_started"]["pid"] == told["agent_ended"]["pid"] == desk.pids()[0]
+    assert told["agent_started"]["pid"] == told["agent_ended"]["pid"] == desk.leaders()[0]
     assert told["agent_ended"]["exit_code"] == 0
     assert not is_running(desk.pids()[0])
 
 
 def wait_for_start(desk: Any, *, count: int = 1) -> None:
     """Block until children have been started; asks the bridge in between, which takes a turn of its loop."""
-    listing = desk.path / "pids"
+    listing = desk.path / "started"
     while not listing.exists() or len(desk.pids()) < count:
         desk.bridge.children()

@@ -41,7 +41,7 @@ def test_a_child_that_fails_in_mid_call_ends_it_and_the_next_call_has_a_new_chil
     with pytest.raises(error):
         desk.remember(timeout_ms=0 if error is AgentTimeout else 20_000)
 
-    wait_until_group_is_gone(desk.pids()[0], limit_s=1)
+    wait_until_group_is_gone(desk.leaders()[0], limit_s=1)
     assert desk.remember().touched_scopes == ["user"]
     assert len(desk.pids()) == 2
 
@@ -185,7 +185,7 @@ def test_a_resolver_that_hangs_is_killed_after_its_limit(open_desk):
     with pytest.raises(AgentTimeout):
         desk.resolve()
 
-    assert running_in_group(desk.pids()[0]) == []
+    assert running_in_group(desk.leaders()[0]) == []
 
 
 def test_descriptors_do_not_grow_with_deaths(open_desk):

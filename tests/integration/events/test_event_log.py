@@ -25,7 +25,7 @@ class Writer:
     """Appends events the way the lane scripts do."""
 
     def __init__(self, url: str) -> None:
-        self.lane = LaneUnderTest(connect(url), None)  # type: ignore[arg-type]
+        self.lane = LaneUnderTest(connect(url))
         keys = self.lane.keys
         body = (
             "local log = {lane = KEYS[1], stream = KEYS[2], channel = ARGV[1], epoch = ARGV[2]}\n"

@@ -7,7 +7,6 @@ from events.connect import connect
 from events.errors import StorageFull, StorageUnavailable
 from jobs.broker import ACTOR, QUEUE, Doorbell, open_broker
 from jobs.client import JobsClient, open_jobs
-from jobs.lanes import Lanes
 from jobs.tasks import Submission
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest, fresh_workspace_id, limits
@@ -45,7 +44,7 @@ def test_a_second_task_of_a_waiting_lane_rings_no_second_time(settings: Settings
     jobs.submit(workspace, FACT)
     jobs.submit(workspace, FACT)
 
-    assert Doorbell(open_broker(settings)).waiting() == 1
+    assert Doorbell(open_broker(settings), connect(settings.state)).waiting() == 1
 
 
 @pytest.mark.parametrize("client_id", ["client_b", None])
@@ -72,10 +71,10 @@ def test_a_task_is_found_in_its_own_workspace_and_kind_only(jobs: JobsClient):
 
 
 def test_a_lost_ring_does_not_lose_the_task(own_redis: EmbeddedRedis):
-    nobody = Doorbell(open_broker(Settings(redis_url="redis://127.0.0.1:1/0")))
     client = connect(own_redis.state_url)
+    nobody = Doorbell(open_broker(Settings(redis_url="redis://127.0.0.1:1/0")), client)
     jobs = JobsClient(client, nobody, limits())
-    lane = LaneUnderTest(client, Lanes(client, limits()))
+    lane = LaneUnderTest(client)
 
     task = jobs.submit(lane.workspace, FACT)
 
@@ -98,7 +97,7 @@ def test_without_redis_nothing_is_accepted(own_redis: EmbeddedRedis, jobs: JobsC
 
 def test_a_full_redis_accepts_nothing_but_lets_running_tasks_end(own_redis: EmbeddedRedis, jobs: JobsClient):
     client = connect(own_redis.state_url)
-    lane = LaneUnderTest(client, Lanes(client, limits()))
+    lane = LaneUnderTest(client)
     lane.submit()
     grant = lane.granted()
     client.config_set("maxmemory", 1)

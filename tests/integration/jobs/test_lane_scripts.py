@@ -9,7 +9,8 @@ from core.clock import rfc3339
 from core.ids import new_task_id
 from events.connect import connect
 from jobs.errors import QueueFull
-from jobs.lanes import MAX_PENDING, Lanes, Lease
+from jobs.lanes import Lease
+from jobs.limits import MAX_PENDING
 from jobs.scripts import source
 from jobs.tasks import End
 from tests.support.lane import DONE, LaneUnderTest, limits
@@ -186,7 +187,7 @@ class TestRenew:
         grant = lane.granted()
         lane.expire_lease()
 
-        assert lane.lanes.renew([Lease(lane.workspace, grant.claim, grant.fence)]) == [True]
+        assert lane.lanes.renew([Lease(lane.workspace, grant.claim, grant.fence)]) == ["kept"]
 
         assert lane.claim() is None
 
@@ -197,7 +198,7 @@ class TestRenew:
         lane.expire_lease()
         lane.granted()
 
-        assert lane.lanes.renew([Lease(lane.workspace, stale.claim, stale.fence)]) == [False]
+        assert lane.lanes.renew([Lease(lane.workspace, stale.claim, stale.fence)]) == ["lost"]
 
 
 class TestFinish:
@@ -305,7 +306,7 @@ class TestFinish:
 class TestSweep:
     def test_rings_for_a_lane_whose_doorbell_was_lost(self, lane: LaneUnderTest):
         lane.submit()
-        lane.redis.zadd(lane.keys.partition.due, {lane.workspace: 1})
+        lane.make_due()
 
         assert len(lane.sweep()) == 1
         assert lane.sweep() == []  # its due time has moved
@@ -320,13 +321,13 @@ class TestSweep:
     def test_leaves_a_lane_with_a_living_lease_alone(self, lane: LaneUnderTest):
         lane.submit()
         lane.granted()
-        lane.redis.zadd(lane.keys.partition.due, {lane.workspace: 1})
+        lane.make_due()
 
         assert lane.sweep() == []
         assert (lane.redis.zscore(lane.keys.partition.due, lane.workspace) or 0) > 1
 
     def test_forgets_a_lane_that_has_nothing_to_do(self, lane: LaneUnderTest):
-        lane.redis.zadd(lane.keys.partition.due, {lane.workspace: 1})
+        lane.make_due()
 
         assert lane.sweep() == []
         assert lane.redis.zscore(lane.keys.partition.due, lane.workspace) is None
@@ -337,7 +338,7 @@ def test_the_grace_after_a_restart_keeps_an_expired_lease_from_being_taken(lane:
     lane.granted()
     lane.expire_lease()
     day_ms = 86_400_000
-    lane.lanes = Lanes(lane.redis, limits(lease_ms=day_ms))  # the server is younger than a lease
+    lane.limits = limits(lease_ms=day_ms)  # the server is younger than a lease
 
     assert lane.claim() is None
 
@@ -384,7 +385,7 @@ def test_an_unknown_task_id_is_simply_not_found(lane: LaneUnderTest):
 
 def let_leases_lapse_at_once(lane: LaneUnderTest) -> None:
     """Leases of no length: they lapse when granted, and no restart of the server was less than one ago."""
-    lane.lanes = Lanes(lane.redis, limits(lease_ms=0))
+    lane.limits = limits(lease_ms=0)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ WORKSPACE = fresh_workspace_id()
 
 def test_without_any_word_a_workspace_counts_as_available(registry: WorkerRegistry):
     assert registry.is_available(WORKSPACE)
-    assert registry.count_live() == 0
+    assert registry.live_ids() == set()
 
 
 def test_only_if_every_live_worker_says_no_it_is_unavailable(registry: WorkerRegistry):
@@ -35,7 +35,7 @@ def test_only_if_every_live_worker_says_no_it_is_unavailable(registry: WorkerReg
     registry.announce("b", {"host": "h"}, {WORKSPACE: False})
     assert not registry.is_available(WORKSPACE)
     assert registry.is_available(fresh_workspace_id())
-    assert registry.count_live() == 2
+    assert registry.live_ids() == {"a", "b"}
 
 
 def test_a_worker_that_fell_silent_has_no_say(own_redis: EmbeddedRedis, registry: WorkerRegistry):
@@ -43,7 +43,7 @@ def test_a_worker_that_fell_silent_has_no_say(own_redis: EmbeddedRedis, registry
     connect(own_redis.state_url).zadd(keys.WORKERS, {"a": 1})
 
     assert registry.is_available(WORKSPACE)
-    assert registry.count_live() == 0
+    assert registry.live_ids() == set()
 
 
 def test_an_answer_that_ran_out_is_no_answer(own_redis: EmbeddedRedis, registry: WorkerRegistry):
@@ -57,7 +57,7 @@ def test_a_retired_worker_is_gone(own_redis: EmbeddedRedis, registry: WorkerRegi
     registry.announce("a", {"host": "h"}, {})
     registry.retire("a")
 
-    assert registry.count_live() == 0
+    assert registry.live_ids() == set()
     assert not connect(own_redis.state_url).exists(keys.worker("a"))
 
 
@@ -73,7 +73,7 @@ def test_a_cured_workspace_is_asked_and_announced_again(own_redis: EmbeddedRedis
     until(lambda: len(asked) >= 2 and registry.is_available(WORKSPACE))
     presence.close()
 
-    assert registry.count_live() == 0
+    assert registry.live_ids() == set()
 
 
 def test_a_worker_outlives_an_outage_of_redis(own_redis: EmbeddedRedis):
@@ -82,6 +82,6 @@ def test_a_worker_outlives_an_outage_of_redis(own_redis: EmbeddedRedis):
     presence = Presence(registry, "a", facts={"host": "h"}, ask=lambda _: True, period_s=0.01)
 
     own_redis.start()
-    until(registry.count_live)
+    until(registry.live_ids)
     kill_redis(own_redis)
     presence.close()  # and its end, too

@@ -17,30 +17,34 @@ from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResul
 from core.ids import ClaimId, TaskId, WorkspaceId
 from core.workspaces import Workspace
 from jobs.lanes import Grant
-from jobs.runs import HAND_BACK, TaskRun
-from jobs.tasks import Fence, Task
+from jobs.runs import TaskRun
+from jobs.tasks import End, Fence, Task
 
 RECORDED = {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"], "revision": "r7"}
 NOTHING = object()
 
 
 @dataclass
-class ScriptedAgents:
-    """Answers as told; raises what is an exception."""
+class Scripted:
+    """Answers as told, one answer a call, the last one again and again; raises what is an exception."""
 
-    answer: Any
+    answers: list[Any]
     recorded: Any = NOTHING
     calls: list[tuple[RememberParams, TaskMeta]] = field(default_factory=list)
     resolves: list[ResolveParams] = field(default_factory=list)
+    kills: int = 0
 
     def remember(self, workspace: str, params: RememberParams, meta: TaskMeta) -> Any:
         self.calls.append((params, meta))
-        return _given(self.answer)
+        return _given(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
 
     def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
         self.resolves.append(params)
         assert self.recorded is not NOTHING, "this end must not be resolved"
         return ResolveResult(result=_given(self.recorded))
+
+    def kill(self, workspace: str) -> None:
+        self.kills += 1
 
 
 def _given(answer: Any) -> Any:
@@ -49,7 +53,11 @@ def _given(answer: Any) -> Any:
     return answer
 
 
-def run(agents: ScriptedAgents, *, mode: Any = "run", attempt: int = 1) -> Any:
+def scripted(*answers: Any, recorded: Any = NOTHING) -> Scripted:
+    return Scripted(list(answers), recorded)
+
+
+def run_of(agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False) -> TaskRun:
     task = Task(
         TaskId("remember-1"),
         WorkspaceId("w1"),
@@ -59,13 +67,18 @@ def run(agents: ScriptedAgents, *, mode: Any = "run", attempt: int = 1) -> Any:
         1,
         attempt=attempt,
         client_id="client_a",
+        cancel_requested=cancel,
     )
     grant = Grant(mode, task, ClaimId("c"), Fence(42), {"content": "a fact", "scope": "user"})
-    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), grant, deployment="d").execute()
+    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), grant, deployment="d")
+
+
+def run(agents: Scripted, **how: Any) -> End:
+    return run_of(agents, **how).execute(lambda _at_least: pytest.fail("no fence was wanted"))
 
 
 def test_the_childs_result_completes_the_task():
-    agents = ScriptedAgents(RememberResult.model_validate(RECORDED))
+    agents = scripted(RememberResult.model_validate(RECORDED))
 
     end = run(agents)
 
@@ -91,30 +104,62 @@ def test_the_childs_result_completes_the_task():
 def test_a_result_that_touched_nothing_changes_no_memory():
     unchanged = RememberResult(summary="Known already.", files_touched=[], touched_scopes=[])
 
-    assert run(ScriptedAgents(unchanged)).memory_changed is None
+    assert run(scripted(unchanged)).memory_changed is None
 
 
 def test_the_childs_own_failure_is_the_tasks():
-    end = run(ScriptedAgents(AgentFailed("remember_no_update", details="x")))
+    end = run(scripted(AgentFailed("remember_no_update", details="x")))
 
     assert (end.status, end.code) == ("failed", "remember_no_update")
 
 
 @pytest.mark.parametrize("kind", ["store_busy", "lease_lost"])
-def test_a_task_that_did_not_get_to_run_is_handed_back(kind: str):
-    assert run(ScriptedAgents(AgentFailed(kind, details=""))) is HAND_BACK
+def test_a_task_that_did_not_get_to_run_is_handed_back_for_that_cause(kind: str):
+    end = run(scripted(AgentFailed(kind, details="")))
+
+    assert (end.status, end.cause) == ("queued", kind)
+
+
+def test_a_fence_behind_that_of_the_store_is_raised_and_the_task_runs():
+    behind = AgentFailed("lease_lost", details="", stored_fence=99)
+    agents = scripted(behind, RememberResult.model_validate(RECORDED))
+    asked: list[int] = []
+    task_run = run_of(agents)
+
+    def refence(at_least: int) -> Fence:
+        asked.append(at_least)
+        return Fence(at_least + 5)
+
+    end = task_run.execute(refence)
+
+    assert (end.status, asked, task_run.grant.fence) == ("completed", [100], 105)
+    assert [meta.fence for _, meta in agents.calls] == [42, 105]
+
+
+def test_a_fence_is_not_raised_for_who_lost_the_lane():
+    end = run_of(scripted(AgentFailed("lease_lost", details="", stored_fence=99))).execute(lambda _: None)
+
+    assert end.cause == "lease_lost"
+
+
+def test_after_three_vain_tries_the_task_is_handed_back():
+    agents = scripted(AgentFailed("lease_lost", details="", stored_fence=99))
+
+    end = run_of(agents).execute(Fence)
+
+    assert (end.cause, len(agents.calls)) == ("lease_lost", 3)
 
 
 def test_a_task_that_was_closed_by_an_earlier_worker_is_lost():
-    assert run(ScriptedAgents(AgentFailed("task_closed", details=""))).code == "worker_lost"
+    assert run(scripted(AgentFailed("task_closed", details=""))).code == "worker_lost"
 
 
 def test_a_child_that_cannot_be_started_fails_the_task():
-    assert run(ScriptedAgents(AgentUnavailable("no such file"))).code == "agent_unavailable"
+    assert run(scripted(AgentUnavailable("no such file"))).code == "agent_unavailable"
 
 
 def test_on_the_second_attempt_even_that_is_resolved_first():
-    agents = ScriptedAgents(AgentUnavailable("no such file"), recorded=RECORDED)
+    agents = scripted(AgentUnavailable("no such file"), recorded=RECORDED)
 
     assert run(agents, attempt=2).status == "completed"
 
@@ -128,7 +173,7 @@ def test_on_the_second_attempt_even_that_is_resolved_first():
     ],
 )
 def test_a_lost_child_is_resolved_and_only_then_fails_the_task(lost: Exception, code: str):
-    agents = ScriptedAgents(lost, recorded=None)
+    agents = scripted(lost, recorded=None)
 
     end = run(agents)
 
@@ -142,27 +187,72 @@ def test_a_lost_child_is_resolved_and_only_then_fails_the_task(lost: Exception, 
 
 @pytest.mark.parametrize("lost", [AgentDied("died", exit_code=-9), AgentTimeout("late"), AgentKilled("lost")])
 def test_a_commit_that_was_made_before_the_child_was_lost_completes_the_task(lost: Exception):
-    end = run(ScriptedAgents(lost, recorded=RECORDED))
+    end = run(scripted(lost, recorded=RECORDED))
 
     assert (end.status, end.revision) == ("completed", "r7")
     assert end.memory_changed is not None
 
 
-def test_while_the_store_cannot_tell_the_task_is_never_failed():
-    agents = ScriptedAgents(AgentDied("died", exit_code=1), recorded=AgentUnavailable("no resolver"))
+@pytest.mark.parametrize("trouble", [AgentUnavailable("no resolver"), AgentKilled("the bridge is closed")])
+def test_while_the_store_cannot_tell_the_task_is_never_failed(trouble: Exception):
+    agents = scripted(AgentDied("died", exit_code=1), recorded=trouble)
 
-    assert run(agents) is HAND_BACK
+    end = run(agents)
+
+    assert (end.status, end.cause) == ("queued", "unresolved")
 
 
-def test_a_run_that_the_bridge_ended_is_handed_back_without_closing_the_task():
-    agents = ScriptedAgents(AgentKilled("draining"), recorded=None)
+def stopped(reason: Any, **how: Any) -> tuple[End, Scripted]:
+    agents = scripted(AgentKilled("stopped"), **how)
+    task_run = run_of(agents)
+    task_run.stop(reason)
+    return task_run.execute(lambda _: None), agents
 
-    assert run(agents) is HAND_BACK
-    assert not agents.resolves[0].close
+
+def test_a_run_that_was_stopped_before_it_began_sends_nothing():
+    _, agents = stopped("lost")
+
+    assert (agents.calls, agents.kills) == ([], 1)
+
+
+def test_a_run_stopped_for_shutdown_is_handed_back_without_closing_the_task():
+    end, agents = stopped("shutdown", recorded=None)
+
+    assert (end.status, end.cause, agents.resolves[0].close) == ("queued", None, False)
+
+
+def test_a_run_that_lost_its_lease_asks_nobody():
+    end, agents = stopped("lost")
+
+    assert (end.status, end.cause, agents.resolves) == ("queued", "lease_lost", [])
+
+
+def test_a_cancelled_run_is_closed_and_ends_cancelled():
+    end, agents = stopped("cancel", recorded=None)
+
+    assert (end.status, end.code, agents.resolves[0].close) == ("cancelled", "task_cancelled", True)
+
+
+def test_a_cancel_that_came_after_the_commit_leaves_the_task_completed():
+    end, _ = stopped("cancel", recorded=RECORDED)
+
+    assert end.status == "completed"
+
+
+def test_the_first_reason_to_stop_counts():
+    task_run = run_of(scripted(AgentKilled("stopped"), recorded=None))
+    task_run.stop("cancel")
+    task_run.stop("shutdown")
+
+    assert task_run.execute(lambda _: None).status == "cancelled"
+
+
+def test_a_cancelled_task_that_had_run_before_is_resolved_to_cancelled():
+    assert run(scripted(None, recorded=None), mode="resolve", cancel=True).status == "cancelled"
 
 
 def test_a_task_without_attempts_left_is_resolved_not_run():
-    agents = ScriptedAgents(AssertionError("must not run"), recorded=None)
+    agents = scripted(AssertionError("must not run"), recorded=None)
 
     end = run(agents, mode="resolve", attempt=2)
 
@@ -170,4 +260,4 @@ def test_a_task_without_attempts_left_is_resolved_not_run():
 
 
 def test_a_task_without_attempts_left_that_had_committed_is_completed():
-    assert run(ScriptedAgents(None, recorded=RECORDED), mode="resolve", attempt=2).status == "completed"
+    assert run(scripted(None, recorded=RECORDED), mode="resolve", attempt=2).status == "completed"

@@ -1,0 +1,133 @@
+"""What clients do to lanes: submit and cancel."""
+
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.ids import Kind, TaskId, WorkspaceId
+from core.keys import CONTROL_CHANNEL, LaneKeys
+from jobs.errors import (
+    IdempotencyConflict,
+    IdempotencyMismatch,
+    MemoryUnavailable,
+    Overloaded,
+    QueueFull,
+)
+from jobs.failures import CANCELLED
+from jobs.limits import DOORBELL_MS, IDEMPOTENCY_MS, MAX_PENDING, MAX_RECORDS, MAX_UPKEEP, LaneLimits
+from jobs.scripts import Scripts, log_args, stamp_in, state_keys
+from jobs.tasks import Submission, compact_json
+
+if TYPE_CHECKING:
+    import redis
+
+DEFAULT_RETRY_MS = 5_000
+
+Gate = Literal["open", "busy", "closed"]
+CancelAnswer = Literal["cancelled", "cancelling", "terminal", "gone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A task that is durable.
+
+    Attributes:
+        task: another id than the one submitted when the idempotency key had made a task before.
+        doorbell_ms: stamp to ring the lane's doorbell with, None when a worker will come anyway.
+        fresh: False when it was accepted before; ``position`` and ``accepted_ms`` are 0 then.
+    """
+
+    task: TaskId
+    doorbell_ms: int | None
+    position: int
+    accepted_ms: int
+    fresh: bool
+
+
+class Intake:
+    """The scripts that clients cause to run. Every call is safe to repeat after a lost reply."""
+
+    def __init__(self, client: "redis.Redis", limits: LaneLimits) -> None:
+        self._scripts = Scripts(client)
+        self._limits = limits
+
+    def submit(
+        self, workspace: WorkspaceId, task: TaskId, submission: Submission, *, gate: Gate = "open"
+    ) -> Accepted:
+        """Accept a task at the end of the lane, in one step with its record and event.
+
+        Args:
+            gate: ``busy`` refuses lanes that have nothing queued or running, ``closed`` all. An idempotency
+                key that was accepted before passes any gate.
+
+        Raises:
+            QueueFull: a cap is reached.
+            Overloaded, MemoryUnavailable: see ``gate``.
+            IdempotencyMismatch, IdempotencyConflict: the key was used for something else, or is forgotten.
+            StorageFull: Redis is out of memory.
+            StorageUnavailable: no answer; the task may have been accepted. Repeat with the same id.
+        """
+        keys = LaneKeys(workspace)
+        script_keys = [*state_keys(keys), keys.task(task), keys.input(task)]
+        reply = self._scripts.call(
+            "submit",
+            [*script_keys, keys.idempotency(submission.idempotency_key or "")],
+            [*log_args(keys), task, *self._submit_args(submission), gate],
+        )
+        if reply[0] == "dup":
+            return Accepted(TaskId(reply[1]), None, 0, 0, fresh=False)
+        if reply[0] != "ok":
+            raise _refusal(reply, submission.kind)
+        return Accepted(task, stamp_in(reply[2]), int(reply[1]), int(reply[3]), fresh=True)
+
+    def cancel(self, workspace: WorkspaceId, task: TaskId) -> CancelAnswer:
+        """Cancel a task.
+
+        Returns:
+            ``cancelled``: it never ran and never will. ``cancelling``: its worker is told; it ends cancelled
+            unless it has committed. ``terminal``: it has ended. ``gone``: there is no such task.
+
+        Raises:
+            StorageUnavailable: no answer; repeat.
+        """
+        keys = LaneKeys(workspace)
+        limits = [self._limits.task_ttl_ms, self._limits.input_keep_ms, MAX_RECORDS]
+        reply = self._scripts.call(
+            "cancel",
+            [*state_keys(keys), keys.task(task), keys.input(task)],
+            [*log_args(keys), task, CANCELLED.code, CANCELLED.message, *limits, DOORBELL_MS, CONTROL_CHANNEL],
+        )
+        answer: CancelAnswer = reply[0]
+        return answer
+
+    def _submit_args(self, submission: Submission) -> list[Any]:
+        text = compact_json(submission.input)
+        request_hash = _hash(submission, text) if submission.idempotency_key else ""
+        return [
+            *(submission.kind, text, submission.context_mode or "", submission.scope or ""),
+            *(submission.client_id or "", submission.request_id or ""),
+            *(MAX_PENDING, MAX_UPKEEP, MAX_RECORDS, self._limits.task_ttl_ms, DOORBELL_MS),
+            *(request_hash, IDEMPOTENCY_MS),
+        ]
+
+
+def _hash(submission: Submission, text: str) -> str:
+    parts = (submission.kind, submission.context_mode or "", submission.scope or "", text)
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _refusal(reply: list[Any], kind: Kind) -> Exception:
+    if reply[0] == "mismatch":
+        return IdempotencyMismatch("the Idempotency-Key was used for another request")
+    if reply[0] == "evicted":
+        return IdempotencyConflict("the task that this Idempotency-Key made is no longer known")
+    if reply[0] == "closed":
+        return MemoryUnavailable("Managed memory is unavailable for this daemon workspace")
+    if reply[0] == "overloaded":
+        return Overloaded("The workers are far behind.", retry_after_s=DEFAULT_RETRY_MS // 1000)
+    name = "remember" if kind == "remember" else "task"
+    average_ms = int(reply[1]) or DEFAULT_RETRY_MS
+    return QueueFull(
+        f"Workspace memory {name} queue is full.", retry_after_s=max(1, math.ceil(average_ms / 1000))
+    )

@@ -1,0 +1,84 @@
+import pytest
+
+from core.keys import CONFIG
+from core.settings import Settings
+from events.connect import connect
+from jobs.client import require_fit_redis
+from jobs.errors import RedisUnfit
+from jobs.requirements import check_redis, find_problems
+from memlane.embedded import EmbeddedRedis
+
+
+def test_the_embedded_server_is_fit(own_redis: EmbeddedRedis):
+    client = connect(own_redis.state_url)
+
+    check_redis(client, strict=True)
+    check_redis(client, strict=True)  # the second process finds the layout of the first
+
+    assert client.hget(CONFIG, "partitions") == "64"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "mend"),
+    [
+        ("appendonly", "no", "appendonly yes"),
+        ("maxmemory-policy", "allkeys-lru", "maxmemory-policy noeviction"),
+    ],
+)
+def test_a_redis_that_may_lose_tasks_is_refused_with_its_mend(
+    own_redis: EmbeddedRedis, setting: str, value: str, mend: str
+):
+    client = connect(own_redis.state_url)
+    client.config_set(setting, value)
+
+    with pytest.raises(RedisUnfit, match=mend):
+        check_redis(client, strict=True)
+    assert not client.exists(CONFIG)
+
+    check_redis(client, strict=False)  # told so, it only warns
+
+
+def test_a_clock_that_is_far_off_is_found(own_redis: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jobs.requirements.wall_ms", lambda: 0)
+
+    assert any("synchronise" in problem for problem in find_problems(connect(own_redis.state_url)))
+
+
+@pytest.mark.parametrize(
+    ("facts", "too_old"),
+    [
+        ({"redis_version": "7.0.15"}, False),
+        ({"redis_version": "6.2.14"}, True),
+        ({"redis_version": "7.2.4", "valkey_version": "7.2.0"}, False),
+        ({"redis_version": "7.2.4", "valkey_version": "7.1.9"}, True),
+        ({"redis_version": "10.0.0"}, False),
+    ],
+)
+def test_versions_are_judged_by_the_servers_own(
+    own_redis: EmbeddedRedis, monkeypatch: pytest.MonkeyPatch, facts: dict[str, str], too_old: bool
+):
+    client = connect(own_redis.state_url)
+    rest = {name: value for name, value in client.info().items() if not name.endswith("_version")}
+    monkeypatch.setattr(client, "info", lambda: {**rest, **facts})
+
+    assert any("too old" in problem for problem in find_problems(client)) is too_old
+
+
+def test_keys_of_another_layout_are_refused_even_when_told_to_warn(own_redis: EmbeddedRedis):
+    client = connect(own_redis.state_url)
+    client.hset(CONFIG, "partitions", "128")
+
+    with pytest.raises(RedisUnfit, match="another version"):
+        check_redis(client, strict=False)
+
+
+def test_a_redis_that_is_away_is_not_judged():
+    require_fit_redis(Settings(redis_url="redis://127.0.0.1:1/0"))
+
+
+def test_the_settings_say_how_strict_to_be(own_redis: EmbeddedRedis):
+    connect(own_redis.state_url).config_set("appendonly", "no")
+
+    require_fit_redis(Settings(redis_url=own_redis.state_url, redis_check="warn"))
+    with pytest.raises(RedisUnfit):
+        require_fit_redis(Settings(redis_url=own_redis.state_url))
