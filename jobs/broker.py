@@ -23,6 +23,7 @@ ACTOR = "run_lane"
 HEARTBEAT_TIMEOUT_MS = 60_000
 MAINTENANCE_PER_MILLION = 100_000
 DEAD_MESSAGE_TTL_MS = 3_600_000
+BROKER_TIMEOUT_S = 5.0
 IDLE_POLL_S = 1.0  # a consumer that nobody wakes looks by itself this often
 FETCH_SLEEP_MS = 1  # what dramatiq's own consumer may sleep; the waiting is ours
 
@@ -35,7 +36,7 @@ class _WakefulConsumer(_RedisConsumer):
     def __init__(self, broker: "LaneBroker", queue_name: str, prefetch: int, timeout: int) -> None:  # noqa: ARG002, PLR0917 - dramatiq calls it so
         super().__init__(broker, queue_name, prefetch, FETCH_SLEEP_MS)
         self._awake = threading.Event()
-        broker.sleepers.append(self._awake)
+        broker.sleepers.add(self._awake)
 
     def __next__(self) -> Any:
         message = super().__next__()
@@ -53,7 +54,7 @@ class _WakefulConsumer(_RedisConsumer):
         self._awake.set()
 
     def close(self) -> None:
-        self.broker.sleepers.remove(self._awake)
+        self.broker.sleepers.discard(self._awake)  # dramatiq closes twice after an error
 
 
 class LaneBroker(RedisBroker):
@@ -71,7 +72,7 @@ class LaneBroker(RedisBroker):
             maintenance_chance=MAINTENANCE_PER_MILLION,
             dead_message_ttl=DEAD_MESSAGE_TTL_MS,
         )
-        self.sleepers: list[threading.Event] = []
+        self.sleepers: set[threading.Event] = set()
 
     @property
     def consumer_class(self) -> type[_WakefulConsumer]:
@@ -90,7 +91,7 @@ def open_broker(settings: Settings) -> LaneBroker:
     Raises:
         ConfigError: no Redis is configured.
     """
-    return LaneBroker(connect(settings.broker, retries=0, text=False))
+    return LaneBroker(connect(settings.broker, timeout_s=BROKER_TIMEOUT_S, retries=0, text=False))
 
 
 class Doorbell:

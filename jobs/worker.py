@@ -109,7 +109,8 @@ class _Process:
         self._engine.start()
 
     def is_healthy(self) -> bool:
-        return all(part.is_alive() for part in (self._keeper, self._sweeper, self._presence))
+        ours = all(part.is_alive() for part in (self._keeper, self._sweeper, self._presence))
+        return ours and all(consumer.is_alive() for consumer in self._engine.consumers.values())
 
     def stop(self, *, drain_s: float) -> None:
         """Stop taking doorbells, let runs end, hand the others back."""

@@ -1,14 +1,17 @@
+import os
+import signal
 import threading
 from collections.abc import Iterator
 
 import dramatiq
 import pytest
+import redis
 
 from core.keys import DOORBELL_CHANNEL
 from core.settings import Settings
 from events.connect import connect
 from events.listener import Listener
-from jobs.broker import ACTOR, IDLE_POLL_S, QUEUE, Doorbell, LaneBroker, open_broker
+from jobs.broker import ACTOR, BROKER_TIMEOUT_S, IDLE_POLL_S, QUEUE, Doorbell, LaneBroker, open_broker
 from jobs.broker_probe import BrokerProbe
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import fresh_workspace_id
@@ -61,6 +64,19 @@ class TestWaking:
         deaf.ring(fresh_workspace_id(), 7)
 
         assert rung.heard.wait(IDLE_POLL_S + WAIT_S)
+
+    def test_a_consumer_outlives_a_redis_that_did_not_answer(
+        self, rung: "Rung", doorbell: Doorbell, own_redis: EmbeddedRedis
+    ):
+        os.kill(own_redis.pid, signal.SIGSTOP)
+        silent = connect(own_redis.broker_url, timeout_s=BROKER_TIMEOUT_S + 1, retries=0)
+        with pytest.raises(redis.TimeoutError):
+            silent.ping()  # by now the consumers' calls have timed out, too
+        os.kill(own_redis.pid, signal.SIGCONT)
+
+        doorbell.ring(fresh_workspace_id(), 7)
+
+        assert rung.heard.wait(WAIT_S)
 
     def test_more_rings_than_threads_are_all_answered(self, rung: "Rung", doorbell: Doorbell):
         rung.wanted = 50
