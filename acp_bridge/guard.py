@@ -84,7 +84,7 @@ def open_living(group: int) -> list[int]:
         OSError: no descriptor is free, or there is no /proc.
     """
     # pathlib costs as much as all else here
-    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208
+    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208 - see above
     members = [_open_member(pid, group) for pid in pids if pid != os.getpid()]
     return [pidfd for pidfd in members if pidfd is not None]
 

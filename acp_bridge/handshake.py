@@ -1,12 +1,12 @@
 """What bridge and child tell each other first."""
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pydantic import Field, ValidationError
 
 from acp_bridge.errors import AgentProtocolError
 from core import acp
+from core.version import own_version
 
 
 class Handshake(acp.Wire):
@@ -27,7 +27,7 @@ def initialize_params() -> dict[str, Any]:
     return {
         "protocolVersion": acp.PROTOCOL_VERSION,
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}},
-        "clientInfo": {"name": "memlane", "version": _own_version()},
+        "clientInfo": {"name": "memlane", "version": own_version()},
     }
 
 
@@ -44,10 +44,3 @@ def read_handshake(result: Any) -> Handshake:
     if handshake.protocol_version != acp.PROTOCOL_VERSION:
         raise AgentProtocolError(f"the agent speaks protocol version {handshake.protocol_version}")
     return handshake
-
-
-def _own_version() -> str:
-    try:
-        return version("memlane")
-    except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0"

@@ -4,6 +4,7 @@ import os
 import threading
 
 from core.logs import get_logger
+from memory.descriptors import write_all
 
 _log = get_logger(__name__)
 
@@ -33,12 +34,7 @@ class Outlet:
             if not self._open:
                 return
             try:
-                self._write(line)
+                write_all(self._descriptor, line)
             except OSError as error:
                 self._open = False
                 _log.warning("peer_gone", errno=error.errno)
-
-    def _write(self, line: bytes) -> None:
-        rest = memoryview(line)
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]

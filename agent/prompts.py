@@ -3,10 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import get_args
 
 from agent import blocks
 from core.acp import Scope
+from memory.names import INDEX_NAME, PINNED_NAME
+from memory.paths import SCOPES
 
 _RULES = """\
 You keep the long-term memory of a coding assistant. You were started for one save request and for
@@ -24,8 +25,8 @@ The request
 Where you may work
 {folders}
 - The folders exist; write into them directly. Stay inside them and use absolute paths.
-- Write markdown documents only. Never write MEMORY.md (it is generated), nothing below a top-level
-  pinned/ folder (people curate it), and no guidance file of a project such as QWEN.md, AGENTS.md or
+- Write markdown documents only. Never write {index} (it is generated), nothing below a top-level
+  {pinned}/ folder (people curate it), and no guidance file of a project such as QWEN.md, AGENTS.md or
   CLAUDE.md.
 
 Types of memory
@@ -92,12 +93,14 @@ def remember_system(folders: Mapping[Scope, str], *, indexes: Mapping[Scope, str
 
     Args:
         folders: absolute path of the root of each scope that may be used.
-        indexes: text of ``MEMORY.md`` by scope; None leaves existing memory out altogether.
+        indexes: text of the index by scope; None leaves existing memory out altogether.
     """
     rules = _RULES.format(
         user_content=blocks.USER_CONTENT,
         memory_index=blocks.MEMORY_INDEX,
         memory_document=blocks.MEMORY_DOCUMENT,
+        index=INDEX_NAME,
+        pinned=PINNED_NAME,
         folders=_folder_lines(folders),
     )
     if indexes is None:
@@ -136,7 +139,7 @@ def read_order(text: str) -> Order:
     head = text.partition(f"<{blocks.USER_CONTENT}>")[0]
     folders: dict[Scope, str] = {}
     for line in head.split("\n"):
-        for scope in get_args(Scope):
+        for scope in SCOPES:
             if line.startswith(lead := f"- {scope} folder: "):
                 folders[scope] = json.loads(line.removeprefix(lead))
     return Order(content, folders)

@@ -5,11 +5,11 @@ from os.path import normpath
 
 from core.clock import rfc3339, wall_ms
 from memory.document import parse_document, set_document_fields
-from memory.store import TaskRun
+from memory.store import FencedTask
 from memory.transaction import Transaction
 
 
-def stamp_documents(transaction: Transaction, written: Sequence[str], run: TaskRun) -> None:
+def stamp_documents(transaction: Transaction, written: Sequence[str], task: FencedTask) -> None:
     """Set ``modified`` and ``source`` of the documents written, and ``created`` of the new ones.
 
     Rewriting a document with the same bytes is an update too: the fact was confirmed.
@@ -22,14 +22,14 @@ def stamp_documents(transaction: Transaction, written: Sequence[str], run: TaskR
         old = before.get(path, content)
         created = now if old is None else _created(old)
         fields = {"created": created} if created else {}
-        fields |= {"modified": now, "source": source_of(run)}
+        fields |= {"modified": now, "source": source_of(task)}
         transaction.write(path, set_document_fields(content, fields))
 
 
-def source_of(run: TaskRun) -> str:
+def source_of(task: FencedTask) -> str:
     """One line that names the task, its client if known, and its kind."""
-    client = f" client={run.client}" if run.client else ""
-    return f"task={run.task}{client} kind={run.kind}"
+    client = f" client={task.client}" if task.client else ""
+    return f"task={task.id}{client} kind={task.kind}"
 
 
 def _created(document: bytes) -> str | None:

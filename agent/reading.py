@@ -10,15 +10,14 @@ import re2  # type: ignore[import-untyped]  # google-re2 ships no stubs
 from agent import blocks
 from agent.deadline import Deadline
 from agent.errors import ToolRefused
-from agent.tool_arguments import GrepSearch, ListDirectory, ReadFile
+from agent.tool_arguments import MAX_LINES, MAX_MATCHES, GrepSearch, ListDirectory, ReadFile
 from core.errors import InputError
-from memory.transaction import Entry, Transaction
+from memory.transaction import ListedName, Transaction
 
-MAX_LINES = 2000
 MAX_CHARACTERS = 60_000
 MAX_ENTRIES = 100
-MAX_MATCHES = 500
 MAX_MATCH_CHARACTERS = 300
+FILE_LEAD = "File: "  # before the path of a document in which a search found something
 
 _Finds = Callable[[str], bool]
 
@@ -74,7 +73,7 @@ def grep_search(transaction: Transaction, arguments: GrepSearch, *, deadline: De
         matches = _matching_lines(transaction, path, finds)[: limit - count]
         if matches:
             count += len(matches)
-            groups.append("\n".join([f"File: {_one_line(path)}", *matches]))
+            groups.append("\n".join([f"{FILE_LEAD}{_one_line(path)}", *matches]))
         if count >= limit:
             groups.append(f"Stopped at {limit} matching lines.")
             break
@@ -105,7 +104,7 @@ def _within_budget(lines: list[str]) -> list[str]:
     return lines
 
 
-def _entry_line(entry: Entry) -> str:
+def _entry_line(entry: ListedName) -> str:
     return f"[DIR] {_one_line(entry.name)}" if entry.is_directory else _one_line(entry.name)
 
 

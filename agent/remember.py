@@ -3,7 +3,7 @@
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from agent import tools
 from agent.deadline import Deadline
@@ -13,14 +13,15 @@ from agent.models.interface import Model
 from agent.prompts import Order, remember_order, remember_system
 from agent.provenance import stamp_documents
 from agent.tools import MemoryTools
-from core.acp import RememberParams, RememberResult, Scope, Usage
+from core.acp import RememberParams, RememberResult, Usage
 from core.clock import today
 from core.errors import MemlaneError
 from core.logs import get_logger
 from memory.document import parse_document
 from memory.errors import CommitConflict, DocumentMissing, StoreBusy, StoreUnusable
-from memory.paths import Roots
-from memory.store import Commit, Store, TaskRun
+from memory.names import INDEX_NAME
+from memory.paths import SCOPES, Roots
+from memory.store import Commit, FencedTask, Store
 from memory.transaction import Transaction
 
 AGENT_NAME = "managed-auto-memory-remember"
@@ -40,7 +41,7 @@ class RememberCall:
     """One remember request as the child took it."""
 
     params: RememberParams
-    run: TaskRun
+    task: FencedTask
     deadline: Deadline
 
 
@@ -48,12 +49,12 @@ def remember(call: RememberCall, *, store: Store, roots: Roots, model: Model) ->
     """Run a remember request; a task that committed before gives its recorded result and runs nothing.
 
     Returns:
-        ``RememberResult`` on the wire plus ``usage``; ``recovered`` is true for a recorded result.
+        ``RememberResult`` on the wire; ``recovered`` is true for a recorded result.
 
     Raises:
         MemlaneError: see ``agent.failures``; nothing was committed.
     """
-    recorded = store.seal(call.run)
+    recorded = store.seal(call.task)
     if recorded is not None:
         return recorded | {"recovered": True}
     return _Remember(call, store=store, roots=roots, model=model).run()
@@ -72,15 +73,15 @@ class _Remember:
             try:
                 return self._run_once()
             except CommitConflict as conflict:
-                _log.info("remember_conflict", task=self._call.run.task, documents=len(conflict.paths))
+                _log.info("remember_conflict", task=self._call.task.id, documents=len(conflict.paths))
                 if self._call.deadline.remaining_ms() < MIN_RERUN_MS:
                     raise
         return self._run_once()
 
     def _run_once(self) -> dict[str, Any]:
         params = self._call.params
-        writable = frozenset({params.scope} if params.scope else get_args(Scope))
-        transaction = self._store.begin(self._call.run, self._roots, writable=writable)
+        writable = frozenset({params.scope} if params.scope else SCOPES)
+        transaction = self._store.begin(self._call.task, self._roots, writable=writable)
         is_clean = params.context_mode == "clean"
         memory_tools = MemoryTools(
             transaction,
@@ -91,7 +92,7 @@ class _Remember:
         run = run_headless(agent, model=self._model, tools=memory_tools, deadline=self._call.deadline)
         self._usage = add_usage(self._usage, run.usage)
         _require_saved(run, memory_tools, transaction)
-        stamp_documents(transaction, memory_tools.written, self._call.run)
+        stamp_documents(transaction, memory_tools.written, self._call.task)
         summary = _summary(run.text) or _sentence(transaction)
         return self._commit(transaction, summary)
 
@@ -101,7 +102,7 @@ class _Remember:
         except (StoreBusy, StoreUnusable):
             # the journal may have been written before the failure; only the store knows
             with suppress(MemlaneError):
-                recorded = self._store.resolve(self._call.run, close=False)
+                recorded = self._store.resolve(self._call.task, close=False)
                 if recorded is not None:
                     return recorded
             raise
@@ -112,14 +113,13 @@ class _Remember:
             files_touched=[str(path) for path in commit.files_touched],
             touched_scopes=list(commit.touched_scopes),
             revision=commit.revision,
+            usage=self._usage,
         )
-        return result.to_wire() | {"usage": self._usage.to_wire()}
+        return result.to_wire()
 
 
 def _agent(transaction: Transaction, content: str, *, is_clean: bool) -> HeadlessAgent:
-    folders = {
-        scope: str(transaction.roots.of(scope)) for scope in get_args(Scope) if scope in transaction.writable
-    }
+    folders = {scope: str(transaction.roots.of(scope)) for scope in SCOPES if scope in transaction.writable}
     indexes = None if is_clean else {scope: _index(transaction, root) for scope, root in folders.items()}
     environment = None if is_clean else {"date": today(), "system": _SYSTEMS.get(sys.platform, sys.platform)}
     return HeadlessAgent(
@@ -132,7 +132,7 @@ def _agent(transaction: Transaction, content: str, *, is_clean: bool) -> Headles
 
 def _index(transaction: Transaction, root: str) -> str:
     try:
-        text = transaction.read(f"{root}/MEMORY.md").decode("utf-8", "replace")
+        text = transaction.read(f"{root}/{INDEX_NAME}").decode("utf-8", "replace")
     except DocumentMissing:
         return ""
     return text[:MAX_INDEX_CHARACTERS]

@@ -1,7 +1,6 @@
 """What the child does for each method, apart from the wire."""
 
 from contextlib import suppress
-from importlib import metadata
 from typing import Any
 
 from agent.deadline import Deadline
@@ -12,9 +11,10 @@ from core import acp
 from core.clock import wall_ms
 from core.ids import ClientId, LaneId, TaskId, lane_id, new_task_id, workspace_id
 from core.settings import Settings
+from core.version import own_version
 from memory.errors import LeaseLost, StoreBusy, StoreUnusable
 from memory.paths import find_roots
-from memory.store import Store, TaskRun, open_store
+from memory.store import FencedTask, Store, open_store
 
 LOCAL_DEPLOYMENT = "local"
 
@@ -43,7 +43,7 @@ class MemoryService:
             ours["storeId"] = self._store().store_id
         return {
             "protocolVersion": acp.PROTOCOL_VERSION,
-            "agentInfo": {"name": "memlane-agent", "title": "memlane agent", "version": _version()},
+            "agentInfo": {"name": "memlane-agent", "title": "memlane agent", "version": own_version()},
             "authMethods": [],
             "agentCapabilities": {"loadSession": False, "_meta": {acp.CAPABILITY_META: ours}},
         }
@@ -64,52 +64,45 @@ class MemoryService:
         behind a stored one, the next greater fence is used.
         """
         if request.meta is not None:
-            return self._remember(request, _run_of(request.meta), deadline)
-        run = self._local_run(wall_ms())
+            return self._remember(request, _fenced(request.meta), deadline)
+        task = self._local_task(wall_ms())
         try:
-            return self._remember(request, run, deadline)
+            return self._remember(request, task, deadline)
         except LeaseLost as lost:
-            return self._remember(request, self._local_run(lost.stored_fence + 1), deadline)
+            return self._remember(request, self._local_task(lost.stored_fence + 1), deadline)
 
     def resolve(self, params: acp.ResolveParams) -> dict[str, Any]:
         """Answer whether a task committed, and with ``close`` keep it from committing later."""
-        task_run = TaskRun(
-            task=TaskId(params.task_id),
+        task = FencedTask(
+            id=TaskId(params.task_id),
             lane=LaneId(params.lane_id),
             fence=params.fence,
             kind=kind_of(params.task_id),
         )
-        return {"result": self._store().resolve(task_run, close=params.close)}
+        return {"result": self._store().resolve(task, close=params.close)}
 
-    def _remember(self, request: RememberRequest, run: TaskRun, deadline: Deadline) -> dict[str, Any]:
+    def _remember(self, request: RememberRequest, task: FencedTask, deadline: Deadline) -> dict[str, Any]:
         deadline.check()
         base = self._settings.memory_base
         store = self._store()
         roots = find_roots(base, self.workspace, local=self._settings.memory_local)
         return remember(
-            RememberCall(request.params, run, deadline), store=store, roots=roots, model=self._model
+            RememberCall(request.params, task, deadline), store=store, roots=roots, model=self._model
         )
 
     def _store(self) -> Store:
         return open_store(self._settings.memory_base)
 
-    def _local_run(self, fence: int) -> TaskRun:
+    def _local_task(self, fence: int) -> FencedTask:
         lane = lane_id(LOCAL_DEPLOYMENT, workspace_id(self.workspace))
-        return TaskRun(task=new_task_id("remember"), lane=lane, fence=fence, kind="remember")
+        return FencedTask(id=new_task_id("remember"), lane=lane, fence=fence, kind="remember")
 
 
-def _run_of(meta: acp.TaskMeta) -> TaskRun:
-    return TaskRun(
-        task=TaskId(meta.task_id),
+def _fenced(meta: acp.TaskMeta) -> FencedTask:
+    return FencedTask(
+        id=TaskId(meta.task_id),
         lane=LaneId(meta.lane_id),
         fence=meta.fence,
         kind="remember",
         client=ClientId(meta.client_id) if meta.client_id else None,
     )
-
-
-def _version() -> str:
-    try:
-        return metadata.version("memlane")
-    except metadata.PackageNotFoundError:
-        return "0"

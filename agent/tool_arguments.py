@@ -6,6 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.errors import ToolRefused
 
+MAX_LINES = 2000
+MAX_MATCHES = 500
+
 
 class Arguments(BaseModel):
     """Base of tool arguments: lenient about numbers sent as text, unknown names ignored."""
@@ -21,7 +24,9 @@ class ReadFile(Arguments):
 
     file_path: Annotated[str, Field(description="Absolute path of the file.")]
     offset: Annotated[int, Field(ge=0, description="First line to show, counted from 0.")] = 0
-    limit: Annotated[int, Field(ge=1, description="How many lines to show, at most 2000.")] = 2000
+    limit: Annotated[int, Field(ge=1, description=f"How many lines to show, at most {MAX_LINES}.")] = (
+        MAX_LINES
+    )
 
 
 class WriteFile(Arguments):
@@ -52,7 +57,9 @@ class GrepSearch(Arguments):
         ""
     )
     glob: Annotated[str, Field(max_length=200, description="File name pattern such as *.md.")] = ""
-    limit: Annotated[int, Field(ge=1, description="Most matching lines to show, at most 500.")] = 100
+    limit: Annotated[int, Field(ge=1, description=f"Most matching lines to show, at most {MAX_MATCHES}.")] = (
+        100
+    )
 
 
 class ListDirectory(Arguments):

@@ -12,6 +12,8 @@ from core.text import well_formed
 from memory.errors import DocumentMissing
 from memory.transaction import Transaction
 
+FREE_NAME_LEAD = "A free name: "  # before the path that a refusal ends with
+
 _FREE_NAME_TRIES = 50
 
 
@@ -30,7 +32,7 @@ def write_file(transaction: Transaction, arguments: WriteFile, *, was_shown: Cal
     if path.endswith(".md") and transaction.exists(path) and not was_shown(path):
         raise ToolRefused(
             f"{path} already exists and was not read as it is now. Read it if it is the one to update. "
-            f"A free name: {free_name(transaction, path)}"
+            f"{FREE_NAME_LEAD}{free_name(transaction, path)}"
         )
     transaction.write(path, well_formed(arguments.content).encode())
     return f"Wrote {path}"

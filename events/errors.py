@@ -19,7 +19,7 @@ class StorageFull(DependencyError):
 
 
 class SubscriptionEvicted(StateError):
-    """A reader was so slow that its queue ran over; the subscription is closed.
+    """A reader fell so far behind that it was sent away; the subscription is closed.
 
     Resume with the id of the last event that was read.
     """

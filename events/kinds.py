@@ -1,4 +1,7 @@
-"""Names of everything that can happen. Clients that don't know one ignore it."""
+"""Names of everything that can happen. Clients that don't know one ignore it.
+
+What is in a log is written by the Lua scripts; a test holds their names against these.
+"""
 
 MEMORY_CHANGED = "memory_changed"
 
@@ -6,6 +9,7 @@ TASK_QUEUED = "task_queued"
 TASK_RUNNING = "task_running"
 TASK_COMPLETED = "task_completed"
 TASK_FAILED = "task_failed"
+TASK_CANCELLED = "task_cancelled"
 
 REPLAY_COMPLETE = "replay_complete"
 STATE_RESYNC_REQUIRED = "state_resync_required"

@@ -207,7 +207,7 @@ def declare_actor(broker: RedisBroker, runner: LaneRunner) -> None:
     def run_lane(workspace_id: str, stamp_ms: int) -> None:
         try:
             runner.run_lane(workspace_id, stamp_ms)
-        except Exception:  # noqa: BLE001  # outermost frame: the lease runs out and the lane is rung again
+        except Exception:  # noqa: BLE001 - outermost frame: the lease runs out and the lane is rung again
             _log.exception("run_lane_broken", workspace=workspace_id)
 
     dramatiq.actor(broker=broker, actor_name=ACTOR, queue_name=QUEUE)(run_lane)

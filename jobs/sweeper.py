@@ -58,7 +58,7 @@ class Sweeper:
             except DependencyError as error:
                 _log.warning("sweep_failed", reason=str(error))
             # jitter keeps the sweepers of a fleet apart
-            if self._stop.wait(self._period_s * random.uniform(0.8, 1.0)):  # noqa: S311
+            if self._stop.wait(self._period_s * random.uniform(0.8, 1.0)):  # noqa: S311 - no secret depends on it
                 return
 
     def _sweep(self) -> None:

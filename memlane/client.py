@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from core import clock
 from core.acp import ContextMode, Scope
-from core.settings import ClientSettings
+from core.settings import ClientSettings, load_client_settings
 from memlane import transport
 from memlane.credentials import check_token, read_token, token_file
 from memlane.errors import MemlaneApiError, Unavailable, Unreachable, WaitTimeout
@@ -22,7 +22,6 @@ from memlane.models import Event, Task
 
 _FIRST_POLL_S = 0.05
 _SLOWEST_POLL_S = 1.0
-_RECONNECT_S = 1.0
 _SILENCE_LIMIT_S = 45.0  # three heartbeats of an event stream
 
 
@@ -30,7 +29,12 @@ class Client:
     """Talks to one service. Several threads may share one; close it, or use it in ``with``."""
 
     def __init__(
-        self, base_url: str | None = None, token: str | None = None, *, limit_s: float = 10.0
+        self,
+        base_url: str | None = None,
+        token: str | None = None,
+        *,
+        limit_s: float = 10.0,
+        reconnect_s: float = 1.0,
     ) -> None:
         """Prepare a client; nothing is sent yet.
 
@@ -38,12 +42,14 @@ class Client:
             base_url: ``MEMLANE_URL`` unless given, ``http://127.0.0.1:4170`` if that is unset, too.
             token: ``MEMLANE_TOKEN`` unless given, else what ``<MEMLANE_HOME>/token`` holds, else none.
             limit_s: longest wait for one answer, seconds.
+            reconnect_s: pause before a lost event stream is asked for again, seconds.
 
         Raises:
-            ConfigError: the URL is none, or the token can't be read or sent.
+            ConfigError: the URL is none, the token can't be read or sent, or a setting can't be used.
         """
-        settings = ClientSettings()
+        settings = load_client_settings()
         chosen = _configured_token(settings) if token is None else check_token(token, source="the call")
+        self._reconnect_s = reconnect_s
         self._http = transport.open_http(base_url or settings.url, chosen, limit_s=limit_s)
 
     def remember(
@@ -103,7 +109,7 @@ class Client:
                 raise WaitTimeout(f"{task.task_id} is still {task.status} after {timeout_s:g} s")
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _SLOWEST_POLL_S)
-            before, task = task, self._look(task)
+            before, task = task, self._read_again(task)
             if on_change is not None and (task.status, task.position) != (before.status, before.position):
                 on_change(task)
         return task
@@ -128,7 +134,7 @@ class Client:
             except (Unreachable, Unavailable):
                 if not position.connected:
                     raise
-            time.sleep(_RECONNECT_S)
+            time.sleep(self._reconnect_s)
 
     def close(self) -> None:
         """Close the connections; repeating it does nothing."""
@@ -142,7 +148,7 @@ class Client:
     ) -> None:
         self.close()
 
-    def _look(self, task: Task) -> Task:
+    def _read_again(self, task: Task) -> Task:
         try:
             return self.get(task.task_id, workspace=task.workspace_id)
         except (Unreachable, Unavailable):

@@ -1,4 +1,4 @@
-"""The embedded Redis: one server process on a folder of ours, for `memlane up` and for the tests.
+"""The embedded Redis of `memlane up`: one server process on a folder of ours.
 
 What makes the data safe and portable between engines is in ``_render_config``; source: design page
 "Dependencies", section "Embedded Redis rules".
@@ -22,11 +22,12 @@ from events.connect import connect, storage_errors
 from events.errors import StorageUnavailable
 from memlane.engine import Engine
 from memlane.folders import FolderLock, clear_path_errors, lock_folder, make_private
+from memlane.reaping import reap_killed
 from memlane.tether import tethered
 
 _SOCKET_PATH_LIMIT_BYTES = 107  # sun_path without its closing NUL, unix(7)
 _LOG_LIMIT_BYTES = 1024 * 1024
-_PREDECESSOR_WAIT_S = 5.0  # a server whose supervisor was killed is still closing its files
+_PREDECESSOR_WAIT_S = 5.0
 _POLL_S = 0.02
 _PLAIN = frozenset((string.ascii_letters + string.digits + "/._-").encode())
 
@@ -59,8 +60,14 @@ class Address:
 class EmbeddedRedis:
     """One server on one data folder, which it locks for as long as it lives."""
 
-    def __init__(self, folder: Path, engine: Engine) -> None:
+    def __init__(
+        self, folder: Path, engine: Engine, *, predecessor_wait_s: float = _PREDECESSOR_WAIT_S
+    ) -> None:
         """Prepare the folder (made with mode 0700) and lock it; nothing runs yet.
+
+        Args:
+            predecessor_wait_s: how long to wait for the folder, seconds: a server whose supervisor was killed
+                may still be closing its files.
 
         Raises:
             FolderLocked: another server runs on the folder.
@@ -68,7 +75,7 @@ class EmbeddedRedis:
         """
         self._folder = make_private(folder.absolute())
         self._engine = engine
-        self._lock: FolderLock = lock_folder(self._folder, wait_s=_PREDECESSOR_WAIT_S)
+        self._lock: FolderLock = lock_folder(self._folder, wait_s=predecessor_wait_s)
         self._address = _choose_address(self._folder)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -143,7 +150,7 @@ class EmbeddedRedis:
             self._process.wait(grace_s)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            self._process.wait()
+            reap_killed(self._process, name="redis")
         self._process = None
 
     def close(self) -> None:

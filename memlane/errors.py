@@ -18,7 +18,7 @@ class MemlaneApiError(MemlaneError):
         super().__init__(message)
         self.message = message
         self.status = status
-        self.code = code  # type: ignore[misc] # an answer's code is the service's word, not the class's
+        self.code = code  # type: ignore[misc]  # an answer's code is the service's word, not the class's
 
 
 class Unauthorized(MemlaneApiError):

@@ -65,9 +65,10 @@ def worker_part(site: Site, urls: RedisUrls) -> Part:
 
 
 def _shared(site: Site, urls: RedisUrls) -> dict[str, str | None]:
+    run_dir = site.settings.run_dir
     return {
         "MEMLANE_HOME": str(site.settings.home),
-        "MEMLANE_RUN_DIR": str(site.run_dir),
+        "MEMLANE_RUN_DIR": None if run_dir is None else str(run_dir),
         "MEMLANE_WORKSPACES": _joined(site),
         "MEMLANE_MEMORY_DIR": str(site.settings.memory_base),
         "MEMLANE_REDIS_URL": urls.state,

@@ -11,8 +11,6 @@ from core.workspaces import Workspaces
 from memlane.credentials import check_token, ensure_token, read_token, token_file
 from memlane.folders import lock_folder, make_private
 
-_DEFAULT_MEMORY_BASE = Path("~/.qwen")
-
 
 @dataclass(frozen=True, slots=True)
 class Site:
@@ -24,7 +22,6 @@ class Site:
 
     settings: Settings
     workspaces: Workspaces
-    run_dir: Path
     token: str
     token_file: Path | None
 
@@ -45,17 +42,11 @@ def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
     _check_memory_base(settings)
     home = make_private(settings.home)
     held_by.callback(lock_folder(home).close)
-    run_dir = make_private(run_dir_of(settings))
     if settings.token is not None:
         token = check_token(settings.token.get_secret_value(), source="MEMLANE_TOKEN")
-        return Site(settings, workspaces, run_dir, token, None)
+        return Site(settings, workspaces, token, None)
     path = token_file(home)
-    return Site(settings, workspaces, run_dir, ensure_token(path), path)
-
-
-def run_dir_of(settings: Settings) -> Path:
-    """Folder of host-local locks and sockets."""
-    return settings.run_dir or settings.home / "run"
+    return Site(settings, workspaces, ensure_token(path), path)
 
 
 def token_of(settings: Settings) -> str:
@@ -75,7 +66,7 @@ def token_of(settings: Settings) -> str:
 
 def _check_memory_base(settings: Settings) -> None:
     base = settings.memory_base
-    if settings.memory_dir is None and base == _DEFAULT_MEMORY_BASE.expanduser():
+    if settings.memory_is_default:
         make_private(base)
     if not base.is_dir():
         raise ConfigError(f"memory folder {base} does not exist")

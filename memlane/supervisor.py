@@ -16,6 +16,7 @@ from types import FrameType
 from core import clock
 from core.errors import DependencyError
 from core.logs import get_logger
+from memlane.reaping import reap_killed
 
 CONFIG_ERROR_STATUS = 2
 _PROBE_PERIOD_MS = 50
@@ -53,7 +54,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Readiness:
+class StartCondition:
     """When the whole counts as started.
 
     Attributes:
@@ -70,14 +71,18 @@ class Readiness:
 class Supervisor:
     """Runs parts until SIGINT or SIGTERM."""
 
-    def __init__(self, parts: Sequence[Part]) -> None:
-        """Take the parts in the order of their start; they stop in the opposite one."""
-        self._charges = [_Charge(part) for part in parts]
+    def __init__(self, parts: Sequence[Part], *, stable_ms: int = _STABLE_MS) -> None:
+        """Take the parts in the order of their start; they stop in the opposite one.
+
+        Args:
+            stable_ms: a part that ran for so long is forgiven its earlier crashes, milliseconds.
+        """
+        self._parts = [_Supervised(part, stable_ms=stable_ms) for part in parts]
         self._stopping = False
         self._hurry = False
         self._ready = False
 
-    def run(self, readiness: Readiness) -> None:
+    def run(self, condition: StartCondition) -> None:
         """Start all parts and keep them running; returns once a signal came and all have ended.
 
         A part that ends is started again, at first after 0.1 s, then ever later, up to 10 s. A second
@@ -85,58 +90,59 @@ class Supervisor:
 
         Raises:
             PartRefused: a part ended with status 2 before all were ready.
-            StartFailed: ``readiness`` did not say yes in time.
+            StartFailed: ``condition`` did not say yes in time.
         """
         with _signal_bell(self._stop) as bell:
             try:
-                self._watch(bell, readiness)
+                self._watch(bell, condition)
             finally:
-                for charge in reversed(self._charges):
-                    charge.stop(bell, hurry=lambda: self._hurry)
+                for supervised in reversed(self._parts):
+                    supervised.stop(bell, hurry=lambda: self._hurry)
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._hurry = self._stopping
         self._stopping = True
 
-    def _watch(self, bell: socket.socket, readiness: Readiness) -> None:
-        deadline_ms = clock.boot_ms() + int(readiness.limit_s * 1000)
+    def _watch(self, bell: socket.socket, condition: StartCondition) -> None:
+        deadline_ms = clock.boot_ms() + int(condition.limit_s * 1000)
         while not self._stopping:
-            for charge in self._charges:
-                charge.start_if_due()
-            self._probe(readiness, deadline_ms)
+            for supervised in self._parts:
+                supervised.start_if_due()
+            self._probe(condition, deadline_ms)
             wait([bell, *self._pidfds()], self._pause_s())
             self._reap()
 
-    def _probe(self, readiness: Readiness, deadline_ms: int) -> None:
+    def _probe(self, condition: StartCondition, deadline_ms: int) -> None:
         if self._ready:
             return
-        if readiness.probe():
+        if condition.probe():
             self._ready = True
-            readiness.announce()
+            condition.announce()
         elif clock.boot_ms() > deadline_ms:
-            raise StartFailed(f"memlane was not ready within {readiness.limit_s:g} s; see the messages above")
+            raise StartFailed(f"memlane was not ready within {condition.limit_s:g} s; see the messages above")
 
     def _reap(self) -> None:
-        for charge in self._charges:
-            status = charge.reap_if_ended()
+        for supervised in self._parts:
+            status = supervised.reap_if_ended()
             if status == CONFIG_ERROR_STATUS and not self._ready:
-                raise PartRefused(f"memlane {charge.part.name} could not start; see the message above")
+                raise PartRefused(f"memlane {supervised.part.name} could not start; see the message above")
 
     def _pidfds(self) -> list[int]:
-        return [charge.pidfd for charge in self._charges if charge.pidfd >= 0]
+        return [supervised.pidfd for supervised in self._parts if supervised.pidfd >= 0]
 
     def _pause_s(self) -> float | None:
-        pauses = [charge.due_in_ms() for charge in self._charges if charge.pidfd < 0]
+        pauses = [supervised.due_in_ms() for supervised in self._parts if supervised.pidfd < 0]
         if not self._ready:
             pauses.append(_PROBE_PERIOD_MS)
         return min(pauses) / 1000 if pauses else None
 
 
-class _Charge:
+class _Supervised:
     """A part and the process that runs it at the moment."""
 
-    def __init__(self, part: Part) -> None:
+    def __init__(self, part: Part, *, stable_ms: int) -> None:
         self.part = part
+        self._stable_ms = stable_ms
         self.pidfd = -1  # readable once the process has ended
         self._process: subprocess.Popen[bytes] | None = None
         self._started_ms = 0
@@ -158,7 +164,7 @@ class _Charge:
         if self._process is None or not wait([self.pidfd], 0):
             return None
         status = self._collect(self._process)
-        if clock.boot_ms() - self._started_ms >= _STABLE_MS:
+        if clock.boot_ms() - self._started_ms >= self._stable_ms:
             self._crashes = 0
         pause_ms = min(_FIRST_PAUSE_MS << min(self._crashes, 10), _LONGEST_PAUSE_MS)
         self._crashes += 1
@@ -177,11 +183,11 @@ class _Charge:
             _drain(bell)
         self._collect(self._process)
 
-    def _collect(self, process: subprocess.Popen[bytes]) -> int:
+    def _collect(self, process: subprocess.Popen[bytes]) -> int | None:
         # before the wait, while the id can't belong to another process yet
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        status = process.wait()
+        status = reap_killed(process, name=self.part.name)
         os.close(self.pidfd)
         self.pidfd = -1
         self._process = None

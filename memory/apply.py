@@ -9,7 +9,8 @@ from pathlib import Path
 
 from core.errors import InputError
 from core.logs import get_logger
-from memory.beneath import look, open_folder, read_regular, unlink_if_there, write_new
+from memory.beneath import open_folder, stat_of, unlink_if_there
+from memory.content import read_regular, write_new
 from memory.errors import StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import StoreFiles
@@ -77,7 +78,7 @@ class Applier:
             self._drop_drafts(folder)
             if read_index(folder) == content:
                 return
-            found = look(folder, INDEX_NAME)
+            found = stat_of(folder, INDEX_NAME)
             if found is not None and stat.S_ISDIR(found.st_mode):
                 _log.warning("index_blocked", root=str(root))
                 return
@@ -115,7 +116,7 @@ def _is_indexed(root: Path) -> bool:
 def read_index(folder: int) -> bytes | None:
     """Bytes of the index in an open root; none count as empty, None when it can't be trusted or read."""
     try:
-        if look(folder, INDEX_NAME) is None:
+        if stat_of(folder, INDEX_NAME) is None:
             return b""
         return read_regular(folder, INDEX_NAME, max_bytes=_MAX_INDEX_BYTES)
     except InputError:

@@ -5,14 +5,13 @@ that is swapped in between a check and its use gains nothing: the open fails.
 """
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from memory.errors import DocumentMissing, PathEscape, PathRefused, StoreUnusable, TooLarge
+from memory.errors import DocumentMissing, PathEscape, PathRefused, StoreUnusable
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -24,11 +23,10 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # O_NONBLOCK: a FIFO that somebody put in the file's place must not hang us
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_CHUNK_BYTES = 1 << 20
 
 
 @contextmanager
-def reporting(what: str) -> Iterator[None]:
+def disk_errors(what: str) -> Iterator[None]:
     """Turn what the operating system refuses into an error of ours.
 
     Raises:
@@ -72,7 +70,7 @@ def _descend(folder: int, name: str, flags: int) -> int:
     try:
         below = os.open(name, flags, dir_fd=folder)
     except FileNotFoundError:
-        raise DocumentMissing(f"no folder {name!r}", path=name) from None
+        raise DocumentMissing(f"no folder {name!r}") from None
     except OSError as error:
         raise _explain(error, folder, name) from None
     return _swap(folder, below)
@@ -85,14 +83,14 @@ def _swap(old: int, new: int) -> int:
 
 def _explain(error: OSError, folder: int, name: str) -> Exception:
     if error.errno == errno.ENAMETOOLONG:
-        return PathRefused("the name is too long", path=name)
+        return PathRefused("the name is too long")
     if error.errno == errno.ELOOP:
-        return PathEscape(f"{name!r} is a link", path=name)
+        return PathEscape(f"{name!r} is a link")
     if error.errno == errno.ENOTDIR:
         with suppress(FileNotFoundError):
             if stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-                return PathEscape(f"{name!r} is a link", path=name)
-        return PathRefused(f"{name!r} is not a folder", path=name)
+                return PathEscape(f"{name!r} is a link")
+        return PathRefused(f"{name!r} is not a folder")
     return error
 
 
@@ -111,7 +109,7 @@ def _make_folder(folder: int, name: str) -> None:
     os.fsync(folder)
 
 
-def look(folder: int, name: str) -> os.stat_result | None:
+def stat_of(folder: int, name: str) -> os.stat_result | None:
     """State of a name without following it; None when there is nothing.
 
     Raises:
@@ -134,14 +132,14 @@ def open_regular(folder: int, name: str) -> Iterator[int]:
         PathEscape: a link, or a file with a second hard link (its other name may lie outside).
         PathRefused: a folder, FIFO, socket or device; the name is too long.
     """
-    found = look(folder, name)
+    found = stat_of(folder, name)
     if found is None:
-        raise DocumentMissing("no such file", path=name)
+        raise DocumentMissing("no such file")
     _require_regular(found, name)  # before the open: opening a device can have effects
     try:
         opened = os.open(name, _FILE, dir_fd=folder)
     except FileNotFoundError:
-        raise DocumentMissing("no such file", path=name) from None
+        raise DocumentMissing("no such file") from None
     except OSError as error:
         raise _explain(error, folder, name) from None
     try:
@@ -153,89 +151,50 @@ def open_regular(folder: int, name: str) -> Iterator[int]:
 
 def _require_regular(found: os.stat_result, name: str) -> None:
     if stat.S_ISLNK(found.st_mode):
-        raise PathEscape(f"{name!r} is a link", path=name)
+        raise PathEscape(f"{name!r} is a link")
     if not stat.S_ISREG(found.st_mode):
-        raise PathRefused(f"{name!r} is not a regular file", path=name)
+        raise PathRefused(f"{name!r} is not a regular file")
     if found.st_nlink > 1:
-        raise PathEscape(f"{name!r} has a second hard link", path=name)
+        raise PathEscape(f"{name!r} has a second hard link")
 
 
-def read_regular(folder: int, name: str, *, max_bytes: int) -> bytes:
-    """Read a file as ``open_regular`` opens it.
-
-    Raises:
-        DocumentMissing, PathEscape, PathRefused: as for ``open_regular``.
-        TooLarge: more than ``max_bytes``.
-    """
-    with open_regular(folder, name) as opened:
-        content = b"".join(_chunks(opened, max_bytes + 1))
-    if len(content) > max_bytes:
-        raise TooLarge(f"{name!r} is larger than {max_bytes} bytes")
-    return content
-
-
-def _chunks(opened: int, max_bytes: int) -> Iterator[bytes]:
-    left = max_bytes
-    while left > 0:
-        chunk = os.read(opened, min(left, _CHUNK_BYTES))
-        if not chunk:
-            return
-        left -= len(chunk)
-        yield chunk
-
-
-def digest(content: bytes) -> str:
-    """SHA-256 of a document's bytes in hex: how the store tells versions apart."""
-    return hashlib.sha256(content).hexdigest()
-
-
-def digest_of(folder: int, name: str) -> str | None:
-    """Digest of whatever stands at a name, never following it; None when there is nothing.
-
-    A regular file of any size gives the digest of its bytes; a link or special file gives a
-    text that is no digest, so it never equals a version we know.
+@contextmanager
+def open_file(folder: int, name: str) -> Iterator[int]:
+    """Open whatever file stands at a name for reading, never through a link; a FIFO doesn't block.
 
     Raises:
-        StoreUnusable: a folder stands there.
+        OSError: nothing there, a link, or the disk failed.
     """
-    found = look(folder, name)
-    if found is None:
-        return None
-    if stat.S_ISDIR(found.st_mode):
-        raise StoreUnusable(f"a folder stands in the place of the document {name!r}")
-    if not stat.S_ISREG(found.st_mode):
-        return f"special:{stat.S_IFMT(found.st_mode):o}"
+    opened = os.open(name, _FILE, dir_fd=folder)
     try:
-        opened = os.open(name, _FILE, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    try:
-        whole = hashlib.sha256()
-        while chunk := os.read(opened, _CHUNK_BYTES):
-            whole.update(chunk)
-        return whole.hexdigest()
+        yield opened
     finally:
         os.close(opened)
 
 
-def write_new(folder: int, name: str, content: bytes, *, mtime_ns: int | None = None) -> None:
-    """Create a file (0600 whatever the umask), write it whole and fsync it.
+@contextmanager
+def create_file(folder: int, name: str) -> Iterator[int]:
+    """Create a file (0600 whatever the umask) for writing.
 
     Raises:
         FileExistsError: the name is taken.
-        OSError: the disk failed; a partial file may stay under that name.
+        OSError: the disk failed.
     """
     opened = os.open(name, _CREATE, FILE_MODE, dir_fd=folder)
     try:
         os.fchmod(opened, FILE_MODE)
-        view = memoryview(content)
-        while view:
-            view = view[os.write(opened, view) :]
-        if mtime_ns is not None:
-            os.utime(opened, ns=(mtime_ns, mtime_ns))
-        os.fsync(opened)
+        yield opened
     finally:
         os.close(opened)
+
+
+def open_subfolder(folder: int, name: str) -> int:
+    """Open a folder that stands at a name, never through a link; the caller closes the descriptor.
+
+    Raises:
+        OSError: nothing there, a link, no folder, or not readable.
+    """
+    return os.open(name, _FOLDER, dir_fd=folder)
 
 
 def unlink_if_there(folder: int, name: str) -> None:

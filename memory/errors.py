@@ -6,17 +6,9 @@ from core.errors import DependencyError, InputError, StateError
 
 
 class PathEscape(InputError):
-    """The path leads outside the memory roots: ``..``, another folder, a link, a second hard link.
-
-    Attributes:
-        path: as it was asked for.
-    """
+    """The path leads outside the memory roots: ``..``, another folder, a link, a second hard link."""
 
     code = "path_escape"
-
-    def __init__(self, message: str, *, path: str = "") -> None:
-        super().__init__(message)
-        self.path = path
 
 
 class PathRefused(InputError):
@@ -24,30 +16,15 @@ class PathRefused(InputError):
 
     Not ``.md``, the generated index, ``pinned/``, a twin by case or Unicode form of an
     existing name, too long, no regular file, or a root that this transaction may not change.
-
-    Attributes:
-        path: as it was asked for.
     """
 
     code = "path_refused"
 
-    def __init__(self, message: str, *, path: str = "") -> None:
-        super().__init__(message)
-        self.path = path
-
 
 class DocumentMissing(InputError):
-    """There is no such file or folder.
-
-    Attributes:
-        path: as it was asked for.
-    """
+    """There is no such file or folder."""
 
     code = "document_missing"
-
-    def __init__(self, message: str, *, path: str = "") -> None:
-        super().__init__(message)
-        self.path = path
 
 
 class DocumentInvalid(InputError):

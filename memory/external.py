@@ -7,13 +7,11 @@ import stat
 from typing import Any
 
 from core import clock
-from memory.beneath import look, unlink_if_there
+from memory.beneath import create_file, open_file, stat_of, unlink_if_there
+from memory.descriptors import read_chunks, write_all
 from memory.files import StoreFiles
 
 _FOLDER = "external"
-_CHUNK_BYTES = 1 << 20
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class ExternalRecords:
@@ -30,7 +28,7 @@ class ExternalRecords:
             label: path of the document whose place it had.
         """
         record_id = f"{clock.wall_ms()}-{secrets.token_hex(8)}"
-        found = look(folder, name)
+        found = stat_of(folder, name)
         facts: dict[str, Any] = {"path": label, "at": clock.rfc3339(clock.wall_ms())}
         if found is not None and stat.S_ISREG(found.st_mode):
             facts["size_bytes"] = self._copy(folder, name, f"{record_id}.bytes")
@@ -39,27 +37,19 @@ class ExternalRecords:
         self._files.create(_FOLDER, f"{record_id}.json", json.dumps(facts).encode())
 
     def _copy(self, folder: int, name: str, copy_name: str) -> int:
-        source = os.open(name, _READ, dir_fd=folder)
-        try:
-            with self._files.open(_FOLDER) as target_folder:
-                return _copy_to(source, target_folder, copy_name)
-        finally:
-            os.close(source)
+        with open_file(folder, name) as source, self._files.open(_FOLDER) as target_folder:
+            return _copy_to(source, target_folder, copy_name)
 
 
 def _copy_to(source: int, folder: int, name: str) -> int:
-    target = os.open(name, _WRITE, 0o600, dir_fd=folder)
-    size = 0
-    try:
-        while chunk := os.read(source, _CHUNK_BYTES):
-            view = memoryview(chunk)
-            while view:
-                view = view[os.write(target, view) :]
-            size += len(chunk)
-        os.fsync(target)
-    except OSError:
-        unlink_if_there(folder, name)
-        raise
-    finally:
-        os.close(target)
-    return size
+    size_bytes = 0
+    with create_file(folder, name) as target:
+        try:
+            for chunk in read_chunks(source):
+                write_all(target, chunk)
+                size_bytes += len(chunk)
+            os.fsync(target)
+        except OSError:
+            unlink_if_there(folder, name)
+            raise
+    return size_bytes

@@ -7,7 +7,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from core.errors import InputError
-from memory.beneath import open_folder, read_regular, unlink_if_there, write_new
+from memory.beneath import open_folder, unlink_if_there
+from memory.content import read_regular, write_new
 from memory.errors import DocumentMissing, StoreUnusable
 
 STORE_NAME = "memlane"
@@ -17,7 +18,7 @@ _MAX_BYTES = 64 * 1024 * 1024  # a journal entry holds up to 50 documents of 256
 Checkpoint = Callable[[str], None]
 
 
-def pass_by(_step: str) -> None:
+def do_nothing(_step: str) -> None:
     """Checkpoint that does nothing."""
 
 
@@ -29,7 +30,7 @@ class StoreFiles:
         checkpoint: called with the name of each step reached.
     """
 
-    def __init__(self, base: Path, *, checkpoint: Checkpoint = pass_by) -> None:
+    def __init__(self, base: Path, *, checkpoint: Checkpoint = do_nothing) -> None:
         self.base = base
         self.checkpoint = checkpoint
 

@@ -24,14 +24,14 @@ _FENCES = "fences"
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRun:
+class FencedTask:
     """Who commits: a task under the fence of its lane's lease.
 
     Attributes:
         fence: fencing token, ≥ 1.
     """
 
-    task: TaskId
+    id: TaskId
     lane: LaneId
     fence: int
     kind: str
@@ -114,25 +114,25 @@ class Journal:
         """Store a lane's fence durably."""
         self._files.replace(_FENCES, _file_name(lane), _dump(_Fence(fence=fence)))
 
-    def find(self, task: TaskId) -> dict[str, Any] | None:
+    def find(self, task_id: TaskId) -> dict[str, Any] | None:
         """Recorded result of a task, None when it never committed; open intents must be finished before.
 
         Raises:
             TaskClosed: it was closed without a commit.
         """
-        mark = self._read(_TASKS, _file_name(task), _TaskMark)
+        mark = self._read(_TASKS, _file_name(task_id), _TaskMark)
         if mark is None:
             return None
         if mark.seq is None:
-            raise TaskClosed(f"task {task} was closed without a commit")
+            raise TaskClosed(f"task {task_id} was closed without a commit")
         intent = self._intent(mark.seq)
         if intent is None:
-            raise StoreUnusable(f"journal entry {mark.seq} of task {task} is missing")
+            raise StoreUnusable(f"journal entry {mark.seq} of task {task_id} is missing")
         return intent.result
 
-    def close(self, run: TaskRun) -> None:
+    def close(self, task: FencedTask) -> None:
         """Mark a task as ended without a commit."""
-        self._mark(run.task, _TaskMark(seq=None, fence=run.fence))
+        self._mark(task.id, _TaskMark(seq=None, fence=task.fence))
 
     def next_seq(self) -> int:
         """Number of the next intent; the open one's, if there is one."""
@@ -162,8 +162,8 @@ class Journal:
     def _intent(self, seq: int) -> Intent | None:
         return self._read(_JOURNAL, _entry_name(seq), Intent)
 
-    def _mark(self, task: TaskId, mark: _TaskMark) -> None:
-        self._files.replace(_TASKS, _file_name(task), _dump(mark))
+    def _mark(self, task_id: TaskId, mark: _TaskMark) -> None:
+        self._files.replace(_TASKS, _file_name(task_id), _dump(mark))
 
     def _read(self, folder: str, name: str, shape: type[_R]) -> _R | None:
         content = self._files.read(folder, name)

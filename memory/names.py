@@ -20,21 +20,26 @@ def split_absolute(path: str) -> tuple[str, ...]:
         PathRefused: NUL, or a name or the path too long for a file system.
     """
     if "\0" in path:
-        raise PathRefused("a path can't hold NUL", path=path)
+        raise PathRefused("a path can't hold NUL")
     if not path.startswith("/"):
-        raise PathEscape("the path must be absolute", path=path)
+        raise PathEscape("the path must be absolute")
     parts = tuple(part for part in path.split("/") if part not in {"", "."})
     if ".." in parts:
-        raise PathEscape("the path must not hold `..`", path=path)
+        raise PathEscape("the path must not hold `..`")
     sizes = [len(part.encode("utf-8", "surrogatepass")) for part in parts]
     if max(sizes, default=0) > MAX_NAME_BYTES or sum(sizes) + len(sizes) > MAX_PATH_BYTES:
-        raise PathRefused("the path or a name in it is too long", path=path)
+        raise PathRefused("the path or a name in it is too long")
     return parts
 
 
 def is_document(name: str) -> bool:
     """Tell whether a file of this name counts as a document."""
     return name.endswith(SUFFIX) and name != INDEX_NAME
+
+
+def is_pinned(parts: Sequence[str]) -> bool:
+    """Tell whether a path, relative to its root, lies in the folder that people keep by hand."""
+    return bool(parts) and fold(parts[0]) == PINNED_NAME
 
 
 def require_writable(parts: Sequence[str]) -> None:
@@ -45,13 +50,13 @@ def require_writable(parts: Sequence[str]) -> None:
     """
     path = "/".join(parts)
     if not parts or not parts[-1].endswith(SUFFIX) or parts[-1] == SUFFIX:
-        raise PathRefused("only files that end in .md can be written", path=path)
+        raise PathRefused("only files that end in .md can be written")
     if fold(parts[-1]) == fold(INDEX_NAME):
-        raise PathRefused(f"{INDEX_NAME} is generated", path=path)
-    if fold(parts[0]) == PINNED_NAME:
-        raise PathRefused(f"{PINNED_NAME}/ is kept by hand", path=path)
+        raise PathRefused(f"{INDEX_NAME} is generated")
+    if is_pinned(parts):
+        raise PathRefused(f"{PINNED_NAME}/ is kept by hand")
     if not path.isprintable():
-        raise PathRefused("the path holds control or invisible characters", path=ascii(path))
+        raise PathRefused("the path holds control or invisible characters")
 
 
 def fold(name: str) -> str:
@@ -68,4 +73,4 @@ def refuse_twin(name: str, others: Iterable[str]) -> None:
     folded = fold(name)
     for other in others:
         if other != name and fold(other) == folded:
-            raise PathRefused(f"too like the existing name {other!r}", path=name)
+            raise PathRefused(f"too like the existing name {other!r}")

@@ -13,7 +13,8 @@ from typing import get_args
 
 from core.acp import Scope
 from core.errors import InputError
-from memory.beneath import open_folder, read_regular, reporting, unlink_if_there, write_new
+from memory.beneath import disk_errors, open_folder, unlink_if_there
+from memory.content import read_regular, write_new
 from memory.errors import DocumentMissing, StoreUnusable
 from memory.renames import Renames
 
@@ -135,7 +136,7 @@ def _make(anchor: Path, parts: tuple[str, ...]) -> Path:
 def _below(anchor: Path, parts: tuple[str, ...]) -> Iterator[int]:
     shown = anchor.joinpath(*parts)
     try:
-        with reporting(str(shown)), open_folder(anchor, parts, create=True) as folder:
+        with disk_errors(str(shown)), open_folder(anchor, parts, create=True) as folder:
             yield folder
     except InputError as error:
         raise StoreUnusable(f"{shown}: {error}") from error

@@ -9,7 +9,8 @@ import stat
 from contextlib import suppress
 from dataclasses import dataclass
 
-from memory.beneath import digest, digest_of, look, unlink_if_there, write_new
+from memory.beneath import stat_of, unlink_if_there
+from memory.content import digest, digest_of, write_new
 from memory.errors import StoreBusy, StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import Checkpoint
@@ -131,7 +132,7 @@ class Placer:
 
     def _settle(self, placement: Placement, name: str) -> None:
         """Drop a displaced file that we know, keep one that we don't."""
-        found = look(placement.folder, name)
+        found = stat_of(placement.folder, name)
         if found is None:
             return
         if stat.S_ISDIR(found.st_mode):

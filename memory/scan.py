@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory.beneath import open_folder, open_regular
+from memory.beneath import open_folder, open_regular, open_subfolder
 from memory.document import Document, parse_document
 from memory.errors import DocumentMissing, PathEscape, PathRefused
 from memory.frontmatter import MAX_HEADER_BYTES
@@ -83,7 +83,7 @@ def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[int, str]]:
 
 def _open_below(folder: int, name: str) -> int | None:
     try:
-        return os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        return open_subfolder(folder, name)
     except OSError:  # unreadable, gone, or swapped for a link since it was listed
         return None
 

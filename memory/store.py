@@ -11,11 +11,11 @@ from uuid import UUID
 from core import clock, ids
 from core.acp import Scope
 from memory.apply import Applier, find_drift, root_name
-from memory.beneath import reporting
+from memory.beneath import disk_errors
 from memory.errors import CommitConflict, LeaseLost, StoreUnusable, TaskClosed
-from memory.files import Checkpoint, StoreFiles, pass_by
+from memory.files import Checkpoint, StoreFiles, do_nothing
+from memory.journal import FencedTask as FencedTask  # part of this module's interface
 from memory.journal import Intent, Journal, PlannedChange
-from memory.journal import TaskRun as TaskRun  # part of this module's interface
 from memory.lock import hold_lock
 from memory.paths import SCOPES, Roots, canonical_folder
 from memory.renames import Renames
@@ -54,7 +54,7 @@ class Store:
         self._journal = Journal(files)
         self._renames = renames
 
-    def seal(self, run: TaskRun) -> dict[str, Any] | None:
+    def seal(self, task: FencedTask) -> dict[str, Any] | None:
         """Take the lane's memory over for this fence.
 
         Finishes what a crashed holder left open and stores the fence: from now on a holder of a
@@ -70,22 +70,22 @@ class Store:
             StoreUnusable: the disk failed or a record is damaged.
         """
         with self._held():
-            self._take_over(run)
-            return self._journal.find(run.task)
+            self._take_over(task)
+            return self._journal.find(task.id)
 
-    def begin(self, run: TaskRun, roots: Roots, *, writable: frozenset[Scope]) -> Transaction:
+    def begin(self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope]) -> Transaction:
         """Start a transaction of this task; an index that somebody else left wrong is rebuilt first.
 
         Raises:
             StoreBusy, StoreUnusable: as for ``seal``; only possible when an index is wrong or unreadable.
         """
-        with reporting("the memory folders"):
+        with disk_errors("the memory folders"):
             drifted = find_drift(roots.of(scope) for scope in SCOPES)
         if drifted:
             with self._held() as applier:
                 for root in drifted:
                     applier.rebuild_index(root)
-        return Transaction(run, roots, writable=writable)
+        return Transaction(task, roots, writable=writable)
 
     def commit(
         self, transaction: Transaction, *, result_of: Callable[[Commit], dict[str, Any]]
@@ -111,7 +111,7 @@ class Store:
         for problem in transaction.validate():
             raise problem
         with self._held() as applier:
-            recorded = self._require_current(transaction.run)
+            recorded = self._require_current(transaction.task)
             if recorded is not None:
                 return recorded
             intent = self._plan(transaction, result_of)
@@ -121,7 +121,7 @@ class Store:
             self._finish(intent, applier)
             return intent.result
 
-    def resolve(self, run: TaskRun, *, close: bool) -> dict[str, Any] | None:
+    def resolve(self, task: FencedTask, *, close: bool) -> dict[str, Any] | None:
         """Find out how a task ended, before its end is reported as anything but its own answer.
 
         Returns:
@@ -132,19 +132,19 @@ class Store:
             StoreBusy, StoreUnusable: as for ``seal``.
         """
         with self._held():
-            self._take_over(run)
+            self._take_over(task)
             try:
-                result = self._journal.find(run.task)
+                result = self._journal.find(task.id)
             except TaskClosed:
                 return None
             if result is None and close:
-                self._journal.close(run)
+                self._journal.close(task)
             return result
 
     @contextmanager
     def _held(self) -> Iterator[Applier]:
         """Hold the lock, with every committed intent in its place."""
-        with reporting("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
+        with disk_errors("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
             self._files.sweep()
             applier = Applier(self._files, lock, renames=self._renames)
             intent = self._journal.open_intent()
@@ -157,32 +157,32 @@ class Store:
         self._files.checkpoint("applied")
         self._journal.mark_applied(intent)
 
-    def _take_over(self, run: TaskRun) -> None:
-        stored = self._journal.stored_fence(run.lane)
-        if stored > run.fence:
-            raise LeaseLost(f"fence {stored} is stored, ours is {run.fence}", stored_fence=stored)
-        if stored < run.fence:
-            self._journal.store_fence(run.lane, run.fence)
+    def _take_over(self, task: FencedTask) -> None:
+        stored = self._journal.stored_fence(task.lane)
+        if stored > task.fence:
+            raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
+        if stored < task.fence:
+            self._journal.store_fence(task.lane, task.fence)
 
-    def _require_current(self, run: TaskRun) -> dict[str, Any] | None:
-        stored = self._journal.stored_fence(run.lane)
-        if stored != run.fence:
-            raise LeaseLost(f"fence {stored} is stored, ours is {run.fence}", stored_fence=stored)
-        return self._journal.find(run.task)
+    def _require_current(self, task: FencedTask) -> dict[str, Any] | None:
+        stored = self._journal.stored_fence(task.lane)
+        if stored != task.fence:
+            raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
+        return self._journal.find(task.id)
 
     def _plan(self, transaction: Transaction, result_of: Callable[[Commit], dict[str, Any]]) -> Intent:
         conflicts = transaction.find_conflicts()
         if conflicts:
             raise CommitConflict(conflicts)
         seq = self._journal.next_seq()
-        run = transaction.run
+        task = transaction.task
         return Intent(
             seq=seq,
-            task=run.task,
-            lane=run.lane,
-            fence=run.fence,
-            kind=run.kind,
-            client=run.client,
+            task=task.id,
+            lane=task.lane,
+            fence=task.fence,
+            kind=task.kind,
+            client=task.client,
             token=secrets.token_hex(16),
             mtime_ns=clock.wall_ms() * 1_000_000,
             result=result_of(_describe(transaction, seq)),
@@ -211,7 +211,7 @@ def _describe(transaction: Transaction, seq: int) -> Commit:
     )
 
 
-def open_store(base: Path, *, checkpoint: Checkpoint = pass_by, renames: Renames | None = None) -> Store:
+def open_store(base: Path, *, checkpoint: Checkpoint = do_nothing, renames: Renames | None = None) -> Store:
     """Open the store of a memory base, making ``<base>/memlane`` (0700) when it is missing.
 
     Args:
@@ -224,7 +224,7 @@ def open_store(base: Path, *, checkpoint: Checkpoint = pass_by, renames: Renames
         StoreBusy: a new store's lock was not free within 10 s.
     """
     files = StoreFiles(canonical_folder(base, "memory base"), checkpoint=checkpoint)
-    with reporting("the memory store"):
+    with disk_errors("the memory store"):
         content = files.read(_TOP, _STORE_ID) or _make_store_id(files)
     return Store(files, store_id=_parse_store_id(content), renames=renames or Renames())
 

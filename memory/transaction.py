@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from core.acp import Scope
 from core.errors import InputError
-from memory.beneath import digest, look, open_folder, open_regular, read_regular, reporting
+from memory.beneath import disk_errors, open_folder, open_regular, stat_of
+from memory.content import digest, read_regular
 from memory.errors import DocumentInvalid, DocumentMissing, PathEscape, PathRefused, TooLarge
-from memory.journal import TaskRun
+from memory.journal import FencedTask
 from memory.names import fold, refuse_twin, require_writable, split_absolute
 from memory.paths import SCOPES, Roots
 from memory.scan import list_documents, list_names
@@ -23,7 +24,7 @@ _Key = tuple[Scope, _Parts]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ListedName:
     """A name in a folder."""
 
     name: str
@@ -50,12 +51,12 @@ class Transaction:
     Every path is an absolute path as text. Nothing touches a root.
 
     Attributes:
-        run: the task that the edits belong to.
+        task: the task that the edits belong to.
         writable: scopes whose documents may be changed.
     """
 
-    def __init__(self, run: TaskRun, roots: Roots, *, writable: frozenset[Scope]) -> None:
-        self.run = run
+    def __init__(self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope]) -> None:
+        self.task = task
         self.roots = roots
         self.writable = writable
         self._staged: dict[_Key, bytes | None] = {}
@@ -84,7 +85,7 @@ class Transaction:
         key = self._key(path)
         content = self._staged[key] if key in self._staged else self._on_disk(key, max_bytes)
         if content is None:
-            raise DocumentMissing("no such file", path=path)
+            raise DocumentMissing("no such file")
         if len(content) > max_bytes:
             raise TooLarge(f"{path} is larger than {max_bytes} bytes")
         if key not in self._staged:
@@ -132,10 +133,10 @@ class Transaction:
         key = self._writable_key(path)
         there = self._staged[key] if key in self._staged else self._on_disk(key, MAX_READ_BYTES)
         if there is None:
-            raise DocumentMissing("no such file", path=path)
+            raise DocumentMissing("no such file")
         self._stage(key, None)
 
-    def list_directory(self, path: str) -> tuple[Entry, ...]:
+    def list_directory(self, path: str) -> tuple[ListedName, ...]:
         """Names in a folder, staged ones included; directories first, then by name. Links are left out.
 
         Raises:
@@ -149,11 +150,11 @@ class Transaction:
             name = parts[len(key[1])]
             found[name] = len(parts) > len(key[1]) + 1
         names = sorted(found, key=lambda name: (not found[name], name))
-        return tuple(Entry(name, found[name]) for name in names)
+        return tuple(ListedName(name, found[name]) for name in names)
 
     def documents(self, scope: Scope) -> Iterator[str]:
         """Absolute paths of every ``.md`` except ``MEMORY.md``, staged ones included, sorted."""
-        with reporting(f"the {scope} memory"):
+        with disk_errors(f"the {scope} memory"):
             found = {tuple(path.split("/")) for path in list_documents(self.roots.of(scope))}
         for (staged_scope, parts), content in self._staged.items():
             if staged_scope == scope:
@@ -198,12 +199,12 @@ class Transaction:
             root = self.roots.of(scope).parts[1:]
             if parts[: len(root)] == root:
                 return scope, parts[len(root) :]
-        raise PathEscape("the path is outside the memory folders", path=path)
+        raise PathEscape("the path is outside the memory folders")
 
     def _writable_key(self, path: str) -> _Key:
         scope, parts = self._key(path)
         if scope not in self.writable:
-            raise PathRefused(f"{scope} memory may not be changed here", path=path)
+            raise PathRefused(f"{scope} memory may not be changed here")
         require_writable(parts)
         self._refuse_staged_clash((scope, parts))
         with suppress(DocumentMissing):
@@ -222,21 +223,21 @@ class Transaction:
     def _refuse_staged_clash(self, key: _Key) -> None:
         for other in self._staged_documents():
             if self._is_below(key, other) or self._is_below(other, key):
-                raise PathRefused("one path can't be both a file and a folder", path=self._absolute(key))
+                raise PathRefused("one path can't be both a file and a folder")
             if other[0] == key[0]:
                 _refuse_twin_path(key[1], other[1])
 
     def _refuse_disk_twin(self, scope: Scope, parts: _Parts) -> None:
         for depth, name in enumerate(parts):
             with self._folder(scope, parts[:depth]) as folder:
-                if look(folder, name) is None:
+                if stat_of(folder, name) is None:
                     refuse_twin(name, (entry.name for entry in list_names(folder)))
                     return
 
     def _on_disk(self, key: _Key, max_bytes: int) -> bytes | None:
         scope, parts = key
         if not parts:
-            raise PathRefused("a folder is no file", path=self._absolute(key))
+            raise PathRefused("a folder is no file")
         try:
             with self._folder(scope, parts[:-1]) as folder:
                 return read_regular(folder, parts[-1], max_bytes=max_bytes)
@@ -274,7 +275,7 @@ class Transaction:
 
     @staticmethod
     def _stands(folder: int, name: str) -> bool:
-        found = look(folder, name)
+        found = stat_of(folder, name)
         if found is None:
             return False
         if stat.S_ISDIR(found.st_mode):
@@ -289,7 +290,7 @@ class Transaction:
 
     @contextmanager
     def _folder(self, scope: Scope, parts: Sequence[str]) -> Iterator[int]:
-        with reporting(f"the {scope} memory"), open_folder(self.roots.of(scope), parts) as folder:
+        with disk_errors(f"the {scope} memory"), open_folder(self.roots.of(scope), parts) as folder:
             yield folder
 
     def _absolute(self, key: _Key) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memlane.embedded import EmbeddedRedis
+from tests.support.memory import MemoryBase
 from tests.support.redis_server import running_redis
 
 
@@ -33,3 +34,9 @@ def own_redis(tmp_path: Path) -> Iterator[EmbeddedRedis]:
     """A server of this test's own, to be stopped, killed and started again at will."""
     with running_redis(tmp_path / "own-redis") as server:
         yield server
+
+
+@pytest.fixture
+def memory_base(tmp_path: Path) -> MemoryBase:
+    """A memory base with the roots of one workspace."""
+    return MemoryBase(tmp_path)

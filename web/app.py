@@ -1,5 +1,8 @@
 """The Flask application, put together."""
 
+from dataclasses import dataclass
+from pathlib import Path
+
 from flask import Flask, g, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
@@ -14,7 +17,7 @@ from web.auth import Guard, is_open
 from web.body import read_json_object
 from web.door import TARGET, Door
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
-from web.relay import Relay
+from web.relay import HEARTBEAT_S, Relay
 from web.routes.capabilities import CapabilityRoutes
 from web.routes.events import EventRoutes
 from web.routes.health import HealthRoutes
@@ -25,14 +28,25 @@ RELAY = "memlane.relay"
 _log = get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class WebParts:
+    """What the application answers from."""
+
+    workspaces: Workspaces
+    jobs: JobsClient
+    hub: EventHub
+
+
 def create_app(
-    *, settings: Settings, workspaces: Workspaces, token: str, jobs: JobsClient, hub: EventHub
+    settings: Settings, parts: WebParts, *, token: str, home: Path, heartbeat_s: float = HEARTBEAT_S
 ) -> Flask:
     """Make the WSGI application; nothing is read from the outside until a request comes.
 
     Args:
         settings: for the names that ``Host`` may hold.
         token: bearer token that opens every route but the probes.
+        home: absolute path that answers show as ``~``.
+        heartbeat_s: longest silence on an event stream, seconds.
 
     Returns:
         The application; ``extensions[RELAY]`` is its relay, whose ``end_all`` a stopping server calls.
@@ -40,11 +54,11 @@ def create_app(
     app = Flask("web", static_folder=None, template_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
-    relay = app.extensions[RELAY] = Relay(hub)
-    MemoryRoutes(jobs, workspaces).register(app)
-    CapabilityRoutes(workspaces).register(app)
-    HealthRoutes(jobs).register(app)
-    EventRoutes(hub, relay, workspaces).register(app)
+    relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
+    MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
+    CapabilityRoutes(parts.workspaces).register(app)
+    HealthRoutes(parts.jobs).register(app)
+    EventRoutes(parts.hub, relay, parts.workspaces).register(app)
     app.before_request(_read_request)
     app.after_request(_log_answer)
     app.register_error_handler(MemlaneError, _answer_ours)

@@ -32,7 +32,7 @@ class Door:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve one request (PEP 3333)."""
-        request_id = _request_id(environ)
+        request_id = choose_request_id(environ.get("HTTP_X_REQUEST_ID", ""))
         target = read_target(environ)
         environ[REQUEST_ID], environ[TARGET] = request_id, target
         # routes match the path as sent, so an encoded slash can be part of a workspace's name
@@ -54,19 +54,24 @@ class Door:
         return self._app(environ, start_response)
 
 
-def _request_id(environ: WSGIEnvironment) -> str:
-    given = environ.get("HTTP_X_REQUEST_ID", "")
+def choose_request_id(given: str) -> str:
+    """The id by which a request is known: the caller's own if it is fit to be logged, else a fresh one."""
     return given if _VALID_REQUEST_ID.fullmatch(given) else new_uuid()
+
+
+def with_house_headers(headers: Iterable[tuple[str, str]], request_id: str) -> list[tuple[str, str]]:
+    """Add to an answer's headers what every answer has."""
+    own = list(headers)
+    extra = [("X-Request-ID", request_id), ("X-Content-Type-Options", "nosniff")]
+    if not any(name.lower() == "cache-control" for name, _ in own):
+        extra.append(("Cache-Control", "no-store"))
+    return own + extra
 
 
 def _finishing(start_response: StartResponse, request_id: str) -> StartResponse:
     def start(
         status: str, headers: list[tuple[str, str]], exc_info: Any = None, /
     ) -> Callable[[bytes], object]:
-        present = {name.lower() for name, _ in headers}
-        extra = [("X-Request-ID", request_id), ("X-Content-Type-Options", "nosniff")]
-        if "cache-control" not in present:
-            extra.append(("Cache-Control", "no-store"))
-        return start_response(status, [*headers, *extra], exc_info)
+        return start_response(status, with_house_headers(headers, request_id), exc_info)
 
     return start

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from core.errors import DependencyError, InputError, StateError
+from core.errors import DependencyError, InputError
 
 
 class HostRefused(InputError):
@@ -77,6 +77,21 @@ class InvalidScope(InputError):
     default: ClassVar[str] = '`scope` must be "project", "user", or omitted'
 
 
+class WorkspaceMismatch(InputError):
+    """The selector names no configured workspace.
+
+    Attributes:
+        workspace_count: how many workspaces this service serves; None when the
+            selector is neither an id nor an absolute path.
+    """
+
+    code = "workspace_mismatch"
+
+    def __init__(self, message: str, *, workspace_count: int | None = None) -> None:
+        super().__init__(message)
+        self.workspace_count = workspace_count
+
+
 class InvalidClientId(InputError):
     """The client id is malformed or not registered for the workspace.
 
@@ -98,15 +113,6 @@ class RememberTaskNotFound(InputError):
 
     def __init__(self) -> None:
         super().__init__("Workspace memory remember task not found")
-
-
-class MemoryUnavailable(StateError):
-    """Every live worker says that this workspace has no managed memory. Nothing was queued."""
-
-    code = "managed_memory_unavailable"
-
-    def __init__(self) -> None:
-        super().__init__("Managed memory is unavailable for this daemon workspace")
 
 
 class NotReady(DependencyError):

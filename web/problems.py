@@ -6,14 +6,21 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from gunicorn.http import errors as http  # type: ignore[import-untyped]  # ships no types
 from werkzeug.datastructures import Headers, MIMEAccept
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from core.errors import DependencyError, InputError, MemlaneError, StateError
-from core.workspaces import WorkspaceMismatch
 from events.errors import StorageFull, StorageUnavailable
-from jobs.errors import QueueFull
+from jobs.errors import (
+    IdempotencyConflict,
+    IdempotencyMismatch,
+    MemoryUnavailable,
+    Overloaded,
+    QueueFull,
+    TaskFinished,
+)
 from web import errors
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -45,11 +52,15 @@ def _retry(seconds: int) -> Callable[[Any], Mapping[str, str]]:
     return lambda _error: {"Retry-After": str(seconds)}
 
 
+def _retry_as_told(error: QueueFull | Overloaded) -> Mapping[str, str]:
+    return {"Retry-After": str(error.retry_after_s)}
+
+
 def _client_facts(error: errors.InvalidClientId) -> Facts:
     return {} if error.client_id is None else {"clientId": error.client_id}
 
 
-def _workspace_facts(error: WorkspaceMismatch) -> Facts:
+def _workspace_facts(error: errors.WorkspaceMismatch) -> Facts:
     return {} if error.workspace_count is None else {"workspaceCount": error.workspace_count}
 
 
@@ -58,7 +69,7 @@ def _workspace_facts(error: WorkspaceMismatch) -> Facts:
 RULES: Mapping[type[BaseException], Rule] = {
     InputError: Rule(HTTPStatus.BAD_REQUEST),
     errors.InvalidClientId: Rule(HTTPStatus.BAD_REQUEST, facts=_client_facts),
-    WorkspaceMismatch: Rule(HTTPStatus.BAD_REQUEST, facts=_workspace_facts),
+    errors.WorkspaceMismatch: Rule(HTTPStatus.BAD_REQUEST, facts=_workspace_facts),
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers=lambda _error: {"WWW-Authenticate": "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
     errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers=lambda _error: {"Vary": "Origin"}),
@@ -67,10 +78,12 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
-    errors.MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
-    QueueFull: Rule(
-        HTTPStatus.TOO_MANY_REQUESTS, headers=lambda error: {"Retry-After": str(error.retry_after_s)}
-    ),
+    MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
+    IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
+    TaskFinished: Rule(HTTPStatus.CONFLICT),
+    IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
+    QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_retry_as_told),
+    Overloaded: Rule(HTTPStatus.SERVICE_UNAVAILABLE, headers=_retry_as_told),
     DependencyError: Rule(
         HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service does not answer", headers=_retry(1)
     ),
@@ -88,6 +101,23 @@ RULES: Mapping[type[BaseException], Rule] = {
 
 # what the framework itself refuses
 FRAMEWORK_CODES: Mapping[int, str] = {404: "not_found", 405: "method_not_allowed"}
+
+# what the server refuses while it reads HTTP; anything else it can't read is malformed
+TRANSPORT: Mapping[type[Exception], tuple[HTTPStatus, str, str]] = {
+    http.LimitRequestLine: (HTTPStatus.REQUEST_URI_TOO_LONG, "uri_too_long", "Request target too long"),
+    http.LimitRequestHeaders: (
+        HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+        "headers_too_large",
+        "Request headers too large",
+    ),
+    http.ExpectationFailed: (HTTPStatus.EXPECTATION_FAILED, "expectation_failed", "Unknown expectation"),
+    http.UnsupportedTransferCoding: (
+        HTTPStatus.NOT_IMPLEMENTED,
+        "unsupported_transfer_coding",
+        "Unknown transfer coding",
+    ),
+}
+_MALFORMED = (HTTPStatus.BAD_REQUEST, InputError.code, "Malformed HTTP request")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +151,6 @@ class Problem:
         )
 
 
-INTERNAL = Problem(500, MemlaneError.code, "Internal server error")
-
-
 def problem_of(error: MemlaneError) -> Problem:
     """Translate one of our errors; nothing but its public text and facts gets out."""
     rule = next(RULES[kind] for kind in type(error).__mro__ if kind in RULES)
@@ -136,12 +163,23 @@ def problem_of(error: MemlaneError) -> Problem:
     )
 
 
+INTERNAL = problem_of(MemlaneError())  # whatever went wrong that is nobody's else
+
+
 def framework_problem(error: HTTPException) -> Problem:
     """Translate what Flask or Werkzeug refused, its ``Allow`` included."""
     status = error.code or 500
     kept = {name: value for name, value in error.get_headers() if name != "Content-Type"}
     code = FRAMEWORK_CODES.get(status, InputError.code if status < 500 else MemlaneError.code)
     return Problem(status, code, HTTPStatus(status).phrase, headers=kept)
+
+
+def transport_problem(error: BaseException) -> Problem:
+    """Translate what went wrong below the application, while a request was read or answered."""
+    if not isinstance(error, http.ParseException):
+        return INTERNAL
+    status, code, message = TRANSPORT.get(type(error), _MALFORMED)
+    return Problem(int(status), code, message)
 
 
 def json_response(

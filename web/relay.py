@@ -23,7 +23,7 @@ _HEARTBEAT = b": heartbeat\n\n"
 _log = get_logger(__name__)
 
 
-class Connection(Protocol):
+class ClientSocket(Protocol):
     """What we need of a client's socket."""
 
     def fileno(self) -> int:
@@ -40,14 +40,14 @@ class Relay:
             heartbeat_s: longest silence on a stream, seconds; a reader that left is noticed within it.
         """
         self._hub = hub
-        self.heartbeat_s = heartbeat_s
+        self._heartbeat_s = heartbeat_s
         self._ending = threading.Event()
 
-    def respond(self, subscription: Subscription, connection: Connection | None) -> Response:
+    def respond(self, subscription: Subscription, client: ClientSocket | None) -> Response:
         """Stream a subscription and close it with the response.
 
         Args:
-            connection: the client's socket, watched for its end; None when the server does not tell.
+            client: the reader's socket, watched for its end; None when the server does not tell.
         """
         headers = {
             "Cache-Control": "no-cache, no-transform",
@@ -55,7 +55,7 @@ class Relay:
             "X-Qwen-Event-Epoch": subscription.epoch,
             "X-Qwen-SSE-Stream-Id": new_uuid(),
         }
-        frames = self._frames(subscription, connection)
+        frames = self._frames(subscription, client)
         response = Response(frames, headers=headers, content_type="text/event-stream")
         # a generator that was never started runs no finally
         response.call_on_close(subscription.close)
@@ -66,11 +66,11 @@ class Relay:
         self._ending.set()
         self._hub.close()
 
-    def _frames(self, subscription: Subscription, connection: Connection | None) -> Iterator[bytes]:
+    def _frames(self, subscription: Subscription, client: ClientSocket | None) -> Iterator[bytes]:
         yield _RETRY
         while not self._ending.is_set():
             try:
-                envelope = subscription.next(self.heartbeat_s)
+                envelope = subscription.next(self._heartbeat_s)
             except SubscriptionEvicted:
                 return
             except StorageUnavailable as error:
@@ -79,7 +79,7 @@ class Relay:
                 envelope = None
             if envelope is not None:
                 yield frame(envelope)
-            elif self._ending.is_set() or has_left(connection):
+            elif self._ending.is_set() or has_left(client):
                 return
             else:
                 yield _HEARTBEAT
@@ -93,12 +93,12 @@ def frame(envelope: Envelope) -> bytes:
     return f"{number}event: {envelope.type}\ndata: {line}\n\n".encode()
 
 
-def has_left(connection: Connection | None) -> bool:
+def has_left(client: ClientSocket | None) -> bool:
     """Whether the peer has closed its side; False when there is no socket to ask."""
-    if connection is None:
+    if client is None:
         return False
     # gevent's poll knows no RDHUP; a zero time-out can't block, so the original is safe. The first write
     # after a reader left still succeeds: waiting for writes to fail would take two heartbeats.
     poller = monkey.get_original("select", "poll")()
-    poller.register(connection.fileno(), select.POLLRDHUP)
+    poller.register(client.fileno(), select.POLLRDHUP)
     return bool(poller.poll(0))

@@ -74,6 +74,9 @@ def parse_remember(body: Mapping[str, Any]) -> RememberBody:
         raise refusal(first.get("ctx", {}).get("message", refusal.default)) from None
 
 
+Outcome = Literal["completed", "failed", "cancelled"]
+
+
 class TaskError(BaseModel):
     """Why a task failed: a stable code and its fixed public text."""
 
@@ -82,13 +85,13 @@ class TaskError(BaseModel):
 
 
 class TaskObject(BaseModel):
-    """A task as HTTP callers see it; fields that were not set are left out.
+    """A task as HTTP callers see it; fields that are None are left out.
 
     Attributes:
         created_at, updated_at, started_at, finished_at: RFC 3339 UTC with milliseconds.
         status: one of the contract's four; a cancelled task is ``failed`` with code ``task_cancelled``.
-        result: null until the end, absent when failed; home is shown as ``~`` in its paths.
-        error: null until the end, absent when completed.
+        result: once completed; home is shown as ``~`` in its paths.
+        error: once failed.
         outcome: how it ended; absent before.
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, if memory changed.
@@ -109,10 +112,11 @@ class TaskObject(BaseModel):
     position: int | None = None
     started_at: str | None = None
     finished_at: str | None = None
-    outcome: Literal["completed", "failed", "cancelled"] | None = None
+    outcome: Outcome | None = None
     revision: str | None = None
     usage: dict[str, Any] | None = None
 
     def to_wire(self) -> dict[str, Any]:
-        """Render for JSON: the fields that were set, null ones included."""
-        return self.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        """Render for JSON; fields that are None are left out, but not what is None inside of one."""
+        whole = self.model_dump(mode="json", by_alias=True)
+        return {name: value for name, value in whole.items() if value is not None}

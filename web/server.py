@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication  # type: ignore[import-untyped]  # ships no types
-from gunicorn.glogging import Logger  # type: ignore[import-untyped]
-from gunicorn.http import wsgi  # type: ignore[import-untyped]
+from gunicorn.glogging import Logger  # type: ignore[import-untyped]  # ships no types
+from gunicorn.http import wsgi  # type: ignore[import-untyped]  # ships no types
 
 from web.worker import WebWorker
 

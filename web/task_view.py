@@ -3,57 +3,59 @@
 from typing import Any
 
 from core.clock import rfc3339
-from jobs.tasks import Task
-from web.schemas import TaskError, TaskObject
-
-CANCELLED_CODE = "task_cancelled"
-CANCELLED_MESSAGE = "The task was cancelled."
+from jobs.tasks import Status, Task
+from web.schemas import Outcome, TaskError, TaskObject
 
 
 def describe_accepted(task: Task) -> dict[str, Any]:
     """Render the answer to a submission: no result, no error."""
-    return TaskObject(**_basics(task)).to_wire()
+    return _view(task, result=None).to_wire()
 
 
 def describe(task: Task, *, home: str) -> dict[str, Any]:
-    """Render a task that is looked up.
+    """Render a task that is looked up; until it has ended, result and error are there and null.
 
     Args:
         home: absolute path that results show as ``~``.
     """
-    return TaskObject(**_basics(task), **_ending(task, home)).to_wire()
+    result = _shorten_paths(task.result or {}, home) if task.status == "completed" else None
+    view = _view(task, result=result).to_wire()
+    return view if task.is_terminal else view | {"result": None, "error": None}
 
 
-def _basics(task: Task) -> dict[str, Any]:
-    optional = {
-        "context_mode": task.context_mode,
-        "scope": task.scope,
-        "position": task.position,
-        "started_at": _time(task.started_ms),
-        "finished_at": _time(task.finished_ms),
-        "revision": task.revision,
-        "usage": task.usage,
-    }
-    return {
-        "task_id": task.id,
-        "status": "failed" if task.status == "cancelled" else task.status,
-        "created_at": rfc3339(task.created_ms),
-        "updated_at": rfc3339(task.updated_ms),
-        "workspace_id": task.workspace,
-        "attempt": task.attempt,
-        **{name: value for name, value in optional.items() if value is not None},
-    }
+def _view(task: Task, *, result: dict[str, Any] | None) -> TaskObject:
+    return TaskObject(
+        task_id=task.id,
+        status="failed" if task.status == "cancelled" else task.status,
+        created_at=rfc3339(task.created_ms),
+        updated_at=rfc3339(task.updated_ms),
+        context_mode=task.context_mode,
+        scope=task.scope,
+        result=result,
+        error=_error(task),
+        workspace_id=task.workspace,
+        attempt=task.attempt,
+        position=task.position,
+        started_at=_time(task.started_ms),
+        finished_at=_time(task.finished_ms),
+        outcome=_outcome(task.status),
+        revision=task.revision,
+        usage=task.usage,
+    )
 
 
-def _ending(task: Task, home: str) -> dict[str, Any]:
-    if task.status == "completed":
-        return {"result": _shorten_paths(task.result or {}, home), "outcome": task.status}
-    if task.status == "failed":
-        error = TaskError(code=task.error_code or "", message=task.error_message or "")
-        return {"error": error, "outcome": task.status}
-    if task.status == "cancelled":
-        return {"error": TaskError(code=CANCELLED_CODE, message=CANCELLED_MESSAGE), "outcome": task.status}
-    return {"result": None, "error": None}
+def _error(task: Task) -> TaskError | None:
+    if task.status not in ("failed", "cancelled"):
+        return None
+    return TaskError(code=task.error_code or "", message=task.error_message or "")
+
+
+def _outcome(status: Status) -> Outcome | None:
+    match status:
+        case "queued" | "running":
+            return None
+        case _:
+            return status
 
 
 def _shorten_paths(result: dict[str, Any], home: str) -> dict[str, Any]:

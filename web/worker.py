@@ -1,15 +1,19 @@
 """Gunicorn's gevent worker, with what a service on the open network needs on top."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import gevent
 from gunicorn.http import errors as http  # type: ignore[import-untyped]  # ships no types
-from gunicorn.workers.base_async import AsyncWorker  # type: ignore[import-untyped]
-from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]
+from gunicorn.workers.base_async import AsyncWorker  # type: ignore[import-untyped]  # ships no types
+from gunicorn.workers.ggevent import GeventWorker  # type: ignore[import-untyped]  # ships no types
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
 
 from core.logs import get_logger
 from web.app import RELAY
+from web.door import choose_request_id, with_house_headers
+from web.problems import INTERNAL, Problem, transport_problem
+from web.target import parse_target
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -18,23 +22,6 @@ if TYPE_CHECKING:
 IO_TIMEOUT_S = 60.0  # without a byte of progress, in either direction
 DRAIN_TIMEOUT_S = 5.0
 MAX_DRAIN_BYTES = 16 * 1024 * 1024  # some over the body limit: the sender should get to read its 413
-
-_REFUSALS: dict[type[Exception], tuple[str, str, str]] = {
-    http.LimitRequestLine: ("414 URI Too Long", "uri_too_long", "Request target too long"),
-    http.LimitRequestHeaders: (
-        "431 Request Header Fields Too Large",
-        "headers_too_large",
-        "Request headers too large",
-    ),
-    http.ExpectationFailed: ("417 Expectation Failed", "expectation_failed", "Unknown expectation"),
-    http.UnsupportedTransferCoding: (
-        "501 Not Implemented",
-        "unsupported_transfer_coding",
-        "Unknown transfer coding",
-    ),
-}
-_MALFORMED = ("400 Bad Request", "invalid_request", "Malformed HTTP request")
-_FAILED = ("500 Internal Server Error", "internal", "Internal server error")
 
 _log = get_logger(__name__)
 
@@ -56,7 +43,7 @@ class WebWorker(GeventWorker):  # type: ignore[misc]  # untyped base
         finally:
             self._idle.discard(current)
 
-    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:  # noqa: PLR0917  # gunicorn's shape
+    def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> None:  # noqa: PLR0917 - gunicorn's shape
         """Serve one request and leave the connection at the start of the next, or close it."""
         current = gevent.getcurrent()
         self._idle.discard(current)
@@ -70,17 +57,17 @@ class WebWorker(GeventWorker):  # type: ignore[misc]  # untyped base
         super().handle_exit(sig, frame)
         gevent.spawn(self._end_waiting)
 
-    def handle_error(self, _req: Any, client: Any, _addr: Any, exc: BaseException) -> None:
+    def handle_error(self, req: Any, client: Any, _addr: Any, exc: BaseException) -> None:
         """Answer what never reached the application. The log gets the kind of error, not what was sent."""
         if isinstance(exc, gevent.GreenletExit):
             return
-        refusal = _refusal_of(exc)
-        if refusal is _FAILED:
+        problem = transport_problem(exc)
+        if problem is INTERNAL:
             _log.error("connection_failed", exc_info=exc)
         else:
-            _log.info("request_refused", code=refusal[1], reason=type(exc).__name__)
+            _log.info("request_refused", code=problem.code, reason=type(exc).__name__)
         try:
-            client.sendall(_render(refusal))
+            client.sendall(render_refusal(problem, req))
         except OSError:
             _log.debug("refusal_not_sent")
 
@@ -103,17 +90,18 @@ def _drain(body: Any) -> bool:
     return False
 
 
-def _refusal_of(exc: BaseException) -> tuple[str, str, str]:
-    if isinstance(exc, http.ParseException):
-        return _REFUSALS.get(type(exc), _MALFORMED)
-    return _FAILED
+def render_refusal(problem: Problem, req: Any) -> bytes:
+    """Write a problem byte for byte, as the last answer on its connection.
 
-
-def _render(refusal: tuple[str, str, str]) -> bytes:
-    status, code, message = refusal
-    body = json.dumps({"error": message, "code": code}, separators=(",", ":"))
-    head = (
-        f"HTTP/1.1 {status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n"
-        f"Content-Length: {len(body)}\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\r\n"
+    Args:
+        req: gunicorn's request; None when its head could not be read.
+    """
+    sent: dict[str, str] = dict(req.headers) if req is not None else {}
+    response = problem.respond(
+        parse_accept_header(sent.get("ACCEPT"), MIMEAccept),
+        instance=parse_target(req.uri).path if req is not None else "",
     )
-    return (head + body).encode("ascii")
+    response.headers["Connection"] = "close"
+    headers = with_house_headers(response.headers, choose_request_id(sent.get("X-REQUEST-ID", "")))
+    lines = [f"HTTP/1.1 {response.status}", *(f"{name}: {value}" for name, value in headers), "", ""]
+    return "\r\n".join(lines).encode("latin-1") + response.get_data()

@@ -17,14 +17,18 @@ from agent.models import rules
 from agent.models.interface import Message, Reply, ToolCall, ToolSpec
 from agent.models.similarity import Likeness, compare, significant_words
 from agent.prompts import Order, read_order
+from agent.reading import FILE_LEAD
+from agent.tool_arguments import MAX_MATCHES
+from agent.writing import FREE_NAME_LEAD
 from core.acp import Usage
 from memory.document import parse_document, render_document, set_document_fields
+from memory.names import is_pinned
 
 MAX_SEARCH_WORDS = 8
 MAX_CANDIDATES = 8
 
-_FREE_NAME = re.compile(r"A free name: (.+\.md)\Z", re.DOTALL)
-_FOUND_FILE = re.compile(r"^File: (.+)$", re.MULTILINE)
+_FREE_NAME = re.compile(rf"{re.escape(FREE_NAME_LEAD)}(.+\.md)\Z", re.DOTALL)
+_FOUND_FILE = re.compile(rf"^{re.escape(FILE_LEAD)}(.+)$", re.MULTILINE)
 _LIST_MARK = re.compile(r"\s*[-*]\s+")
 
 
@@ -83,7 +87,8 @@ def _look_or_write(order: Order, turns: Sequence[Message], results: Sequence[str
         calls = [(tools.READ_FILE, {"file_path": path}) for path in candidates]
         return _reply(len(turns), *calls)
     last_calls = turns[-1].tool_calls if turns else ()
-    match = _find_match(order, _shown_documents(last_calls, results))
+    shown = [one for one in _shown_documents(last_calls, results) if _may_change(one, order)]
+    match = _find_match(order, shown)
     if match is not None:
         return _update(order, match, turn=len(turns))
     read = {json.loads(call.arguments).get("file_path") for call in last_calls}
@@ -105,7 +110,7 @@ def _searches(order: Order) -> list[tuple[str, dict[str, Any]]]:
     if not pattern:
         return [(tools.LIST_DIRECTORY, {"path": path}) for path in order.folders.values()]
     return [
-        (tools.GREP_SEARCH, {"pattern": pattern, "path": path, "limit": 500})
+        (tools.GREP_SEARCH, {"pattern": pattern, "path": path, "limit": MAX_MATCHES})
         for path in order.folders.values()
     ]
 
@@ -129,9 +134,13 @@ def _shown_documents(asked: Sequence[ToolCall], results: Sequence[str]) -> list[
         # a range is announced before its block; such a document can't be rewritten from what was shown
         text = blocks.unwrap(blocks.MEMORY_DOCUMENT, result) if result.startswith("<") else None
         path: str = json.loads(call.arguments).get("file_path", "")
-        if call.name == tools.READ_FILE and text is not None and "/pinned/" not in path:
+        if call.name == tools.READ_FILE and text is not None:
             shown.append(_Shown(path, text))
     return shown
+
+
+def _may_change(document: _Shown, order: Order) -> bool:
+    return not is_pinned(_short(document.path, order).split("/"))
 
 
 def _find_match(order: Order, documents: Sequence[_Shown]) -> _Match | None:

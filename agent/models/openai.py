@@ -4,15 +4,14 @@ The SDK takes about a second to import, so it is imported with the first call.
 """
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable, Sequence
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from agent.deadline import Deadline
 from agent.errors import ModelRejected, ModelUnavailable
 from agent.models.completion import Completion, UnreadableReply
 from agent.models.interface import Message, Reply, ToolSpec
+from agent.models.retrying import backoff_ms, retry_after_ms
 from core.clock import wall_ms
 from core.logs import get_logger
 from core.settings import ModelSettings
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
 
 MAX_TRIES = 4
-FIRST_PAUSE_MS = 500
 CONNECT_TIMEOUT_S = 10.0
 MAX_BODY_BYTES = 4_000_000
 _WHOLE_ANSWER_TYPES = ("application/json", "text/html")  # what is no event stream is read, then judged
@@ -90,7 +88,7 @@ class OpenAIModel:
                 return await self._within_limits(lambda: self._try(request), deadline)
             except _TryAgain as failed:
                 _log.warning("model_try_failed", number=number, reason=str(failed))
-                pause_ms = _pause_ms(failed, number)
+                pause_ms = backoff_ms(number) if failed.pause_ms is None else failed.pause_ms
                 if number == MAX_TRIES or pause_ms >= deadline.remaining_ms():
                     raise ModelUnavailable(f"The model server did not answer: {failed}") from None
             await asyncio.sleep(pause_ms / 1000)
@@ -166,28 +164,9 @@ async def _read_body(response: "httpx2.Response") -> bytes:
 def _of_status(error: "APIStatusError") -> Exception:
     status = error.status_code
     if status == 429 or status >= 500:
-        return _TryAgain(f"HTTP {status}", pause_ms=_retry_after_ms(error.response.headers))
+        asked = error.response.headers.get("retry-after", "")
+        return _TryAgain(f"HTTP {status}", pause_ms=retry_after_ms(asked, now_ms=wall_ms()))
     return ModelRejected(status)
-
-
-def _retry_after_ms(headers: "httpx2.Headers") -> int | None:
-    """What a server asks to wait: seconds or an HTTP date (RFC 9110 section 10.2.3)."""
-    text = headers.get("retry-after", "")
-    try:
-        return max(0, int(float(text) * 1000))
-    except (ValueError, OverflowError):
-        pass
-    try:
-        return max(0, int(parsedate_to_datetime(text).timestamp() * 1000) - wall_ms())
-    except ValueError:
-        return None
-
-
-def _pause_ms(failed: _TryAgain, number: int) -> int:
-    if failed.pause_ms is not None:
-        return failed.pause_ms
-    jitter = random.uniform(0.5, 1.0)  # noqa: S311 - spreads retries, guards nothing
-    return int(FIRST_PAUSE_MS * 2 ** (number - 1) * jitter)
 
 
 def _wire_message(message: Message) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from agent.server import serve
 from core.logs import configure_logs
-from core.settings import ModelSettings, load_settings
+from core.settings import load_model_settings, load_settings
 
 
 def run() -> int:
@@ -14,6 +14,6 @@ def run() -> int:
     Raises:
         ConfigError: a setting does not allow the start.
     """
-    settings = load_settings()
+    settings, model_settings = load_settings(), load_model_settings()
     configure_logs(settings.log_level, process="agent")
-    return serve(settings, ModelSettings())
+    return serve(settings, model_settings)

@@ -1,29 +1,24 @@
 """Composition of ``memlane up``: embedded Redis, web and one worker under one supervisor."""
 
-import http.client
 import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from urllib.parse import urlsplit
 
-from core import keys
 from core.errors import ConfigError
 from core.logs import configure_logs
 from core.settings import Settings
 from events.connect import connect, storage_errors
-from events.errors import StorageUnavailable
 from memlane.cli.announcement import Announcement
 from memlane.embedded import EmbeddedRedis
 from memlane.engine import find_engine
 from memlane.listening import base_url, bind, is_exposed
 from memlane.parts import REDIS_GRACE_S, RedisUrls, web_part, worker_part
 from memlane.site import open_site
-from memlane.supervisor import Part, Readiness, Supervisor
+from memlane.start_probe import StartProbe
+from memlane.supervisor import Part, StartCondition, Supervisor
 
 _START_LIMIT_S = 30.0
-_PROBE_LIMIT_S = 0.5
-_REDIS_LIMIT_S = 1.0
 
 
 def run(settings: Settings, *, as_json: bool) -> None:
@@ -48,39 +43,12 @@ def run(settings: Settings, *, as_json: bool) -> None:
         announcement = Announcement(site, base_url(listener), urls.state)
         if is_exposed(listener):
             sys.stderr.write(announcement.exposure())
-        readiness = Readiness(
-            probe=_Probe(announcement.url, urls.state),
+        condition = StartCondition(
+            probe=StartProbe(announcement.url, urls.state),
             announce=_teller(announcement, as_json=as_json),
             limit_s=_START_LIMIT_S,
         )
-        Supervisor([*redis_parts, web_part(site, urls, listener), worker_part(site, urls)]).run(readiness)
-
-
-class _Probe:
-    """Ready means: a worker has registered since the probe was made, and the web says it is up."""
-
-    def __init__(self, url: str, redis_url: str) -> None:
-        self._address = urlsplit(url).netloc
-        self._redis_url = redis_url
-        self._former_workers = self._workers()
-
-    def __call__(self) -> bool:
-        return bool(self._workers() - self._former_workers) and self._web_is_up()
-
-    def _workers(self) -> set[str]:
-        try:
-            with closing(connect(self._redis_url, timeout_s=_REDIS_LIMIT_S)) as client, storage_errors():
-                return {str(worker) for worker in client.zrange(keys.WORKERS, 0, -1)}
-        except StorageUnavailable:
-            return set()
-
-    def _web_is_up(self) -> bool:
-        with closing(http.client.HTTPConnection(self._address, timeout=_PROBE_LIMIT_S)) as connection:
-            try:
-                connection.request("GET", "/health/ready")
-                return connection.getresponse().status == http.client.OK
-            except (OSError, http.client.HTTPException):
-                return False
+        Supervisor([*redis_parts, web_part(site, urls, listener), worker_part(site, urls)]).run(condition)
 
 
 def _teller(announcement: Announcement, *, as_json: bool) -> Callable[[], None]:

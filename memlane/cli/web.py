@@ -1,23 +1,26 @@
 """Composition of the web process."""
 
+# ruff: noqa: E402 - what gevent patches must not be imported before it has
+
 import os
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from gevent import monkey
 
 monkey.patch_all()  # before every import that might keep an unpatched socket, lock or thread
 
-from core.logs import configure_logs  # noqa: E402
-from core.settings import Settings, load_settings  # noqa: E402
-from core.workspaces import Workspaces  # noqa: E402
-from events.hub import open_hub  # noqa: E402
-from jobs.client import open_jobs  # noqa: E402
-from memlane.folders import make_private  # noqa: E402
-from memlane.listening import bind  # noqa: E402
-from memlane.site import token_of  # noqa: E402
-from web.app import create_app  # noqa: E402
-from web.server import serve  # noqa: E402
+from core.logs import configure_logs
+from core.settings import Settings, load_settings
+from core.workspaces import Workspaces
+from events.hub import open_hub
+from jobs.client import open_jobs, require_fit_redis
+from memlane.folders import make_private
+from memlane.listening import bind
+from memlane.site import token_of
+from web.app import WebParts, create_app
+from web.server import serve
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -39,6 +42,7 @@ def run(*, listen_fd: int | None = None, host: str | None = None, port: int | No
     token = token_of(settings)
     settings.state  # noqa: B018 - an unset URL is told now, not at the first request
     os.chdir(make_private(settings.home))
+    require_fit_redis(settings)
     listener = bind(settings.host, settings.port) if listen_fd is None else socket.socket(fileno=listen_fd)
     serve(lambda: _compose(settings, workspaces, token), listener)
 
@@ -46,6 +50,4 @@ def run(*, listen_fd: int | None = None, host: str | None = None, port: int | No
 def _compose(settings: Settings, workspaces: Workspaces, token: str) -> "Flask":
     """Open what a serving process has of its own; called after the fork."""
     hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
-    return create_app(
-        settings=settings, workspaces=workspaces, token=token, jobs=open_jobs(settings), hub=hub
-    )
+    return create_app(settings, WebParts(workspaces, open_jobs(settings), hub), token=token, home=Path.home())

@@ -1,19 +1,23 @@
 """Composition of the worker process."""
 
+# ruff: noqa: E402 - dramatiq reads its environment when it is imported
+
 import os
 
 from core.settings import changed_environment, export_engine_settings, load_settings
 
 export_engine_settings()  # before the import of jobs, which imports dramatiq
 
-from acp_bridge.bridge import open_bridge  # noqa: E402
-from core.logs import configure_logs  # noqa: E402
-from core.workspaces import Workspaces  # noqa: E402
-from jobs.worker import run_worker  # noqa: E402
-from memlane.folders import make_private  # noqa: E402
-from memlane.parts import own_command  # noqa: E402
-from memlane.site import run_dir_of  # noqa: E402
-from memory.store import open_store  # noqa: E402
+from acp_bridge.bridge import open_bridge
+from core.logs import configure_logs
+from core.workspaces import Workspaces
+from jobs.client import require_fit_redis
+from jobs.slot import open_slot
+from jobs.stores import require_own_stores
+from jobs.worker import WorkerSite, run_worker
+from memlane.folders import make_private
+from memlane.parts import own_command
+from memory.store import open_store
 
 
 def run() -> int:
@@ -31,13 +35,16 @@ def run() -> int:
     workspaces = Workspaces(settings.workspaces)
     settings.state  # noqa: B018 - an unset URL is told before anything starts
     os.chdir(make_private(settings.home))
-    make_private(run_dir_of(settings))
+    require_fit_redis(settings)
+    slot = open_slot(settings)
     store_id = open_store(settings.memory_base).store_id
+    require_own_stores(settings, workspaces, store_id)
     own_agent = own_command("agent")
     bridge = open_bridge(
         command=settings.agent_command or own_agent,
         resolver_command=own_agent,
         environment=changed_environment({"MEMLANE_MEMORY_DIR": str(settings.memory_base)}),
         idle_s=settings.agent_idle_s,
+        keep_fds=[] if slot.descriptor is None else [slot.descriptor],
     )
-    return run_worker(settings, workspaces, bridge, store_id=store_id)
+    return run_worker(settings, WorkerSite(workspaces, store_id, slot), bridge)

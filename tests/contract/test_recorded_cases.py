@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from core.settings import Settings
 from core.workspaces import Workspaces
 from tests.support.contract_cases import RECORDED_HOME, Case, expected_of, load_cases
 from tests.support.lane_driver import LaneDriver
@@ -40,8 +39,7 @@ def web(redis_url: str, workspace: Path, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def lane(redis_url: str, workspace: Path) -> LaneDriver:
-    settings = Settings(redis_url=redis_url)
-    return LaneDriver(settings, Workspaces([str(workspace)]).primary.id)
+    return LaneDriver(redis_url, Workspaces([str(workspace)]).primary.id)
 
 
 def send(web: WebServer, case: Case, path: str) -> Answer:

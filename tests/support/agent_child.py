@@ -5,15 +5,17 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core import acp, jsonrpc
 from core.ids import new_task_id, workspace_id
+from tests.support.scripted_model import Script, ScriptedModel
 
 LANE = "test/0123456789abcdef"
+StartChild = Callable[[Script], tuple["AgentChild", ScriptedModel]]
 
 
 class AgentChild:

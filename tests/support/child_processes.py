@@ -1,4 +1,4 @@
-"""What the kernel says about processes, for tests that must leave none behind."""
+"""What the kernel says about processes: the one place of the tests that reads ``/proc/<pid>``."""
 
 import os
 import select
@@ -8,14 +8,43 @@ from pathlib import Path
 _DEAD = frozenset("ZX")
 
 
+def children_of(pid: int) -> list[int]:
+    """Direct children; none when the process is gone."""
+    try:
+        texts = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return []
+    return [int(word) for text in texts for word in text.split()]
+
+
+def descendants_of(pid: int) -> list[int]:
+    """Children, their children and so on."""
+    found = children_of(pid)
+    for child in found:
+        found += children_of(child)
+    return found
+
+
+def command_of(pid: int) -> list[str]:
+    """Words of the command line; none when the process is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def environment_of(pid: int) -> list[str]:
+    """The environment it was started with, as ``NAME=value``."""
+    return Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")[:-1]
+
+
 def running_in_group(group: int) -> list[int]:
     """Ids of the processes in this process group that are not dead; a zombie is."""
     found = []
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and _state_and_group(folder) is not None:
-            state, its_group = _state_and_group(folder) or ("X", 0)
-            if its_group == group and state not in _DEAD:
-                found.append(int(folder.name))
+        facts = _state_and_group(folder) if folder.name.isdecimal() else None
+        if facts is not None and facts[1] == group and facts[0] not in _DEAD:
+            found.append(int(folder.name))
     return found
 
 

@@ -11,21 +11,21 @@ from pathlib import Path
 
 def main(marker: Path) -> int:
     from agent import server
-    from core.settings import ModelSettings, load_settings
-    from memory.journal import Journal
+    from core.settings import load_model_settings, load_settings
+    from memory.journal import Intent, Journal
 
     append = Journal.append
 
-    def append_and_die(self: Journal, intent: object) -> None:
-        append(self, intent)  # type: ignore[arg-type]
+    def append_and_die(self: Journal, intent: Intent) -> None:
+        append(self, intent)
         try:
             marker.touch(exist_ok=False)
         except FileExistsError:
             return
         os.kill(os.getpid(), signal.SIGKILL)
 
-    Journal.append = append_and_die  # type: ignore[method-assign]
-    return server.serve(load_settings(), ModelSettings())
+    Journal.append = append_and_die  # type: ignore[method-assign]  # the fault
+    return server.serve(load_settings(), load_model_settings())
 
 
 if __name__ == "__main__":

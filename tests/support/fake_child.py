@@ -58,7 +58,7 @@ def answer(message_id: object, result: object) -> None:
 
 def remembered(params: dict[str, Any]) -> dict[str, Any]:
     """A good result that tells the test what arrived."""
-    seen = {"params": params, "cwd": os.getcwd(), "environment": sorted(os.environ)}  # noqa: PTH109
+    seen = {"params": params, "cwd": os.getcwd(), "environment": sorted(os.environ)}  # noqa: PTH109 - pathlib has no better one
     return {"summary": json.dumps(seen), "filesTouched": ["/m/a.md"], "touchedScopes": ["user"]}
 
 

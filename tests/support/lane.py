@@ -7,9 +7,12 @@ from core.ids import ClaimId, TaskId, WorkspaceId, new_task_id, new_uuid
 from core.keys import LaneKeys
 from events.envelope import Envelope
 from events.log import EventLog
-from jobs.lanes import Accepted, Finished, Grant, LaneLimits, Lanes
+from jobs.intake import Accepted, CancelAnswer, Gate, Intake
+from jobs.lanes import Finished, Grant, Lanes
+from jobs.limits import LaneLimits
 from jobs.store import TaskStore
 from jobs.tasks import End, Submission, Task
+from jobs.upkeep import Upkeep
 
 DONE = End("completed", result={"summary": "Saved.", "filesTouched": [], "touchedScopes": []})
 
@@ -25,20 +28,44 @@ def limits(**changes: int) -> LaneLimits:
 
 @dataclass
 class LaneUnderTest:
-    """Drives one lane; ``lanes`` may be replaced to change limits."""
+    """Drives one lane; ``limits`` may be replaced."""
 
     redis: Any  # redis-py can't say that this client answers text
-    lanes: Lanes
+    limits: LaneLimits = field(default_factory=limits)
     workspace: WorkspaceId = field(default_factory=fresh_workspace_id)
+
+    @property
+    def lanes(self) -> Lanes:
+        return Lanes(self.redis, self.limits)
+
+    @property
+    def intake(self) -> Intake:
+        return Intake(self.redis, self.limits)
+
+    @property
+    def upkeep(self) -> Upkeep:
+        return Upkeep(self.redis, self.limits)
 
     @property
     def keys(self) -> LaneKeys:
         return LaneKeys(self.workspace)
 
-    def submit(self, content: str = "a fact", *, task: TaskId | None = None) -> tuple[TaskId, Accepted]:
+    def submit(
+        self,
+        content: str = "a fact",
+        *,
+        task: TaskId | None = None,
+        key: str | None = None,
+        gate: Gate = "open",
+    ) -> tuple[TaskId, Accepted]:
         task = task or new_task_id("remember")
-        submission = Submission("remember", {"content": content}, context_mode="workspace")
-        return task, self.lanes.submit(self.workspace, task, submission)
+        submission = Submission(
+            "remember", {"content": content}, context_mode="workspace", idempotency_key=key
+        )
+        return task, self.intake.submit(self.workspace, task, submission, gate=gate)
+
+    def cancel(self, task: TaskId) -> CancelAnswer:
+        return self.intake.cancel(self.workspace, task)
 
     def claim(self, *, claim: str | None = None, store_id: str = "store") -> Grant | None:
         return self.lanes.claim(self.workspace, ClaimId(claim or new_uuid()), store_id=store_id)
@@ -62,7 +89,11 @@ class LaneUnderTest:
         self.redis.hset(self.keys.lane, "expiresAtMs", 1)
         self.redis.zadd(self.keys.partition.due, {self.workspace: 1})
 
-    def sweep(self) -> list[int]:
+    def sweep(self, *, oldest_doorbell_ms: int | None = None) -> list[int]:
         """Stamps of the rings that one sweep asks for this lane."""
-        rings = self.lanes.sweep([self.keys.partition.number])
+        rings = self.upkeep.sweep(oldest_doorbell_ms=oldest_doorbell_ms).rings
         return [stamp for workspace, stamp in rings if workspace == self.workspace]
+
+    def make_due(self) -> None:
+        """Move the fact instead of waiting: the lane is up for the next sweep."""
+        self.redis.zadd(self.keys.partition.due, {self.workspace: 1})

@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +9,23 @@ from core.acp import Scope
 from core.ids import LaneId, TaskId, new_task_id
 from memory.document import MemoryType, render_document
 from memory.paths import Roots, find_roots
-from memory.store import Commit, Store, TaskRun
+from memory.store import Commit, FencedTask, Store
 from memory.transaction import Transaction
 
 LANE = LaneId("default/0123456789abcdef")
+Edits = dict[Path, bytes | None]
 BOTH: frozenset[Scope] = frozenset({"user", "project"})
 
 
-class Bench:
-    """A memory base with one workspace."""
+class MemoryBase:
+    """A memory base with the roots of one workspace."""
 
     def __init__(self, folder: Path) -> None:
-        self.base = folder / "base"
+        self.path = folder / "base"
         self.workspace = folder / "work"
-        self.base.mkdir()
+        self.path.mkdir(parents=True)
         self.workspace.mkdir()
-        self.roots: Roots = find_roots(self.base, str(self.workspace))
+        self.roots: Roots = find_roots(self.path, str(self.workspace))
         self.user = self.roots.user
         self.project = self.roots.project
 
@@ -35,15 +35,15 @@ class Bench:
         path.write_bytes(content)
         return path
 
-    def transaction(self, run: TaskRun | None = None) -> Transaction:
-        return Transaction(run or task_run(), self.roots, writable=BOTH)
+    def transaction(self, task: FencedTask | None = None) -> Transaction:
+        return Transaction(task or fenced_task(), self.roots, writable=BOTH)
 
-    def commit(self, store: Store, run: TaskRun, edits: dict[Path, bytes | None]) -> dict[str, Any]:
+    def commit(self, store: Store, task: FencedTask, edits: Edits) -> dict[str, Any]:
         """Seal, edit and commit as one task."""
-        recorded = store.seal(run)
+        recorded = store.seal(task)
         if recorded is not None:
             return recorded
-        transaction = store.begin(run, self.roots, writable=BOTH)
+        transaction = store.begin(task, self.roots, writable=BOTH)
         for path, content in edits.items():
             if content is None:
                 transaction.remove(str(path))
@@ -52,8 +52,8 @@ class Bench:
         return store.commit(transaction, result_of=describe)
 
 
-def task_run(fence: int = 1, *, task: str | None = None, lane: str = LANE) -> TaskRun:
-    return TaskRun(TaskId(task or new_task_id("remember")), LaneId(lane), fence, "remember", "tester")
+def fenced_task(fence: int = 1, *, task_id: str | None = None, lane: str = LANE) -> FencedTask:
+    return FencedTask(TaskId(task_id or new_task_id("remember")), LaneId(lane), fence, "remember", "tester")
 
 
 def note(name: str = "Tea", *, kind: MemoryType = "user", body: str = "\nLikes tea.\n") -> bytes:
@@ -85,31 +85,16 @@ def tree(*folders: Path) -> dict[str, bytes]:
     }
 
 
-def in_child(action: Callable[[], object]) -> int:
-    """Run in a forked process; the exit status as ``os.waitpid`` gives it, decoded."""
-    pid = start_child(action)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-def start_child(action: Callable[[], object]) -> int:
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            action()
-            code = 0
-        finally:
-            os._exit(code)
-    return pid
-
-
 class KillAt:
-    """Checkpoint that kills its own process at the n-th step, counted from 0."""
+    """Checkpoint that kills its own process at the n-th step, counted from 0, or at the first of a name."""
 
-    def __init__(self, step: int) -> None:
+    def __init__(self, step: int = 0, *, name: str | None = None) -> None:
         self.left = step
+        self.name = name
 
-    def __call__(self, _name: str) -> None:
+    def __call__(self, name: str) -> None:
+        if self.name not in (None, name):
+            return
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
         self.left -= 1

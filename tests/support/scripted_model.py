@@ -1,8 +1,8 @@
 """A model server for tests: real HTTP on loopback, OpenAI chat completions, answers by script."""
 
 import json
+import select
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +14,7 @@ Answer = Callable[["_Handler", Body], None]
 Script = Iterable[Answer] | Callable[[Body], Answer]
 
 MODEL_NAME = "scripted-1"
+KEY = "sk-test-key"
 USAGE = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
 
 
@@ -24,8 +25,13 @@ class ScriptedModel:
     base_url: str
     requests: list[Body] = field(default_factory=list)
     requested: threading.Event = field(default_factory=threading.Event)
-    cut: threading.Event = field(default_factory=threading.Event)  # a client left a stream that never ends
+    cut: threading.Event = field(default_factory=threading.Event)  # a client left before the answer's end
     released: threading.Event = field(default_factory=threading.Event)  # lets hanging answers end
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Environment of a process that is to use this model."""
+        return {"OPENAI_BASE_URL": self.base_url, "OPENAI_API_KEY": KEY, "OPENAI_MODEL": MODEL_NAME}
 
     def texts(self, number: int = 0) -> dict[str, str]:
         """Content of the messages of one request by role; the last one of each role."""
@@ -110,11 +116,15 @@ def endless() -> Answer:
 
 
 def silent() -> Answer:
-    """Take the request and say nothing until the test ends."""
+    """Take the request and say nothing until the client leaves or the test ends."""
 
     def answer(handler: "_Handler", _request: Body) -> None:
-        handler.server.model.released.wait(30)
+        model = handler.server.model
         handler.close_connection = True
+        while not model.released.wait(0.02):
+            if select.select([handler.connection], [], [], 0)[0]:  # no request follows, so it is the end
+                model.cut.set()
+                return
 
     return answer
 
@@ -177,7 +187,6 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         body["_path"] = self.path
         body["_authorization"] = self.headers.get("authorization")
-        body["_at"] = time.monotonic()
         self.server.model.requests.append(body)
         self.server.model.requested.set()
         answers = self.server.answers

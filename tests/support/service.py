@@ -14,24 +14,9 @@ from core.ids import WorkspaceId, workspace_id
 from events.connect import connect
 from events.envelope import Envelope
 from events.log import EventLog
+from tests.support.child_processes import children_of, command_of
 from tests.support.memlane_up import Running, environment
 from tests.support.waiting import until
-
-
-def children_of(pid: int) -> list[int]:
-    """Direct children, as the kernel lists them."""
-    try:
-        texts = [(task / "children").read_text() for task in Path(f"/proc/{pid}/task").iterdir()]
-    except OSError:
-        return []
-    return [int(word) for text in texts for word in text.split()]
-
-
-def command_of(pid: int) -> list[str]:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0")[:-1]
-    except OSError:
-        return []
 
 
 def part_of(service: Running, name: str) -> int:

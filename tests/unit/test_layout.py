@@ -4,6 +4,7 @@ import ast
 import importlib
 import pkgutil
 import re
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +27,7 @@ def repository_files() -> Iterator[Path]:
         if (
             path.is_file()
             and not SKIPPED.intersection(parts)
-            and not any(part.endswith("_cache") for part in parts)
+            and not any(part.endswith("_cache") or part.startswith(".coverage") for part in parts)
         ):
             yield path
 
@@ -140,21 +141,80 @@ def test_only_core_reads_the_world(names, owner):
     assert users <= {owner}
 
 
-FOREIGN_WORDS = re.compile(
-    r"\.\./" + r"shared\b|/" + r"work/|\b(?:issue|ticket|PR) ?#\d|(?<![\w&/#(\[.-])#\d{1,5}\b(?![.\w-]*;)"
+def written_files() -> Iterator[tuple[Path, str]]:
+    for path in repository_files():
+        if path.suffix in TEXT_SUFFIXES or not path.suffix:
+            yield path, path.read_text(errors="replace")
+
+
+# an absolute path of two names or more; the lookbehind keeps URLs, globs, tags and joined paths out
+ABSOLUTE_PATH = re.compile(r"(?<![\w.~/:%}>)\]\\$*<-])/([A-Za-z0-9_.-]+)/[\w.%-]")
+OUR_ROUTES = {"health", "memory", "workspace", "workspaces"}
+ON_EVERY_LINUX = {"dev", "proc", "usr"}
+MADE_UP = {"Workspace", "a", "base", "m", "no", "v1"}
+IN_TESTS = MADE_UP | {"bin", "etc", "home", "run", "srv"}
+IN_DOCUMENTS = {"etc", "home", "opt", "run", "srv", "var"}
+CLIMBING = re.compile(r"(?<![\w.])(?:\.\./)+")
+TRACKER_NUMBER = re.compile(
+    r"\b(?:issue|ticket|PR|pull request) ?#?\d+\b|(?<![\w&/#(\[.-])#\d{1,5}\b(?![.\w-]*;)", re.IGNORECASE
 )
 
 
-def test_the_repository_stands_alone():
-    """No path of the machine it was written on, no number of a tracker."""
+def allowed_paths(path: Path) -> set[str]:
+    if path.relative_to(ROOT).parts[0] == "tests":
+        return OUR_ROUTES | ON_EVERY_LINUX | IN_TESTS
+    return OUR_ROUTES | ON_EVERY_LINUX | (set() if path.suffix == ".py" else IN_DOCUMENTS)
+
+
+def test_no_file_names_a_place_of_the_machine_it_was_written_on():
     found = {}
-    for path in repository_files():
-        if path.suffix in TEXT_SUFFIXES or not path.suffix:
-            match = FOREIGN_WORDS.search(path.read_text(errors="replace"))
-            if match:
-                found[name_of(path)] = match.group()
+    for path, text in written_files():
+        foreign = set(ABSOLUTE_PATH.findall(text)) - allowed_paths(path)
+        if foreign:
+            found[name_of(path)] = foreign
 
     assert found == {}
+
+
+def test_no_file_refers_to_what_lies_beside_the_repository():
+    found = []
+    for path, text in written_files():
+        place = path.relative_to(ROOT).parts
+        if place[0] != "tests":  # tests try to get out on purpose
+            found += [name_of(path) for match in CLIMBING.finditer(text) if match[0].count("/") >= len(place)]
+
+    assert found == []
+
+
+def test_no_file_names_a_number_of_a_tracker():
+    numbers = {name_of(path): TRACKER_NUMBER.search(text) for path, text in written_files()}
+
+    assert {name: match.group() for name, match in numbers.items() if match} == {}
+
+
+EXCEPTION = re.compile(r"#\s*(?:ruff: )?noqa\b.*|#\s*type:\s*ignore\b.*")
+REASONED = re.compile(
+    r"# (?:ruff: )?noqa: [A-Z]+\d+(?:, [A-Z]+\d+)* - \S.*|# type: ignore\[[a-z, -]+\]\s+# \w.*", re.DOTALL
+)
+
+
+def comments(path: Path) -> Iterator[str]:
+    with path.open("rb") as source:
+        yield from (
+            token.string for token in tokenize.tokenize(source.readline) if token.type == tokenize.COMMENT
+        )
+
+
+def test_every_exception_from_a_check_has_its_reason():
+    python = [path for path in repository_files() if path.suffix == ".py"]
+    found = [
+        f"{name_of(path)}: {comment}"
+        for path in [*python, ROOT / "dev"]
+        for comment in comments(path)
+        if (exception := EXCEPTION.search(comment)) and not REASONED.fullmatch(exception.group())
+    ]
+
+    assert found == []
 
 
 def test_the_readme_names_commands_that_exist():

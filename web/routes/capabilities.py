@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response
 
 from core.acp import MAX_CONTENT_BYTES
 from core.workspaces import Workspaces
-from jobs.lanes import MAX_PENDING
+from jobs.limits import MAX_PENDING
 from web.body import MAX_BODY_BYTES
 from web.problems import json_response
 

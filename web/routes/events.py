@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 from core.workspaces import Workspaces
 from events.hub import EventHub
 from web.relay import Relay
-from web.routes.memory import select
+from web.selector import rules_for, select
 
 MAX_EVENT_ID = 2**53 - 1  # beyond it JavaScript clients can't count
 
@@ -25,8 +25,8 @@ class EventRoutes:
 
     def register(self, app: Flask) -> None:
         """Add the routes, for the primary and for a named workspace."""
-        for prefix in ("/workspace", "/workspaces/<selector>"):
-            app.add_url_rule(f"{prefix}/events", view_func=self.stream, methods=["GET"])
+        for rule in rules_for("/events"):
+            app.add_url_rule(rule, view_func=self.stream, methods=["GET"])
 
     def stream(self, selector: str | None = None) -> Response:
         """Stream a workspace's events, from the reader's cursor if it sends one."""

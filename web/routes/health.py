@@ -26,7 +26,6 @@ class HealthRoutes:
 
     def ready(self) -> Response:
         """Say whether tasks would be accepted and kept. That a worker lives is no part of it."""
-        readiness = self._jobs.ready()
-        if not readiness.storage or readiness.persistence is not None:
+        if not self._jobs.ready().is_fit:
             raise NotReady("Not ready")
         return json_response({"status": "ok"})

@@ -2,8 +2,6 @@
 
 import contextlib
 import json
-import os
-from functools import partial
 
 import pytest
 
@@ -12,11 +10,20 @@ from memory.errors import CommitConflict
 from memory.index import build_index
 from memory.renames import Renames
 from memory.store import open_store
-from tests.support.memory import BOTH, describe, in_child, note, start_child, task_run, tree
+from tests.support.memory import BOTH, describe, fenced_task, note, tree
+from tests.support.memory_process import (
+    append_lines,
+    commit,
+    commit_several,
+    exit_code,
+    in_child,
+    start_child,
+    swap_names,
+)
 
 
-def externals(bench):
-    folder = bench.base / "memlane/external"
+def externals(memory_base):
+    folder = memory_base.path / "memlane/external"
     records = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     return records, [path.read_bytes() for path in sorted(folder.glob("*.bytes"))]
 
@@ -27,13 +34,13 @@ def at(step, action):
     return lambda name: waiting.pop()() if name == step and waiting else None
 
 
-def test_an_edit_between_read_and_commit_is_a_conflict_and_stays(bench):
-    path = bench.put(bench.user / "tea.md", note("Tea"))
-    store, run = open_store(bench.base), task_run()
+def test_an_edit_between_read_and_commit_is_a_conflict_and_stays(memory_base):
+    path = memory_base.put(memory_base.user / "tea.md", note("Tea"))
+    store, run = open_store(memory_base.path), fenced_task()
     store.seal(run)
-    transaction = store.begin(run, bench.roots, writable=BOTH)
+    transaction = store.begin(run, memory_base.roots, writable=BOTH)
     transaction.read(str(path))
-    bench.put(path, note("Edited by hand"))
+    memory_base.put(path, note("Edited by hand"))
     transaction.write(str(path), note("Ours"))
 
     with pytest.raises(CommitConflict) as caught:
@@ -45,176 +52,153 @@ def test_an_edit_between_read_and_commit_is_a_conflict_and_stays(bench):
 
 
 @pytest.mark.parametrize("appears", ["tea.md", "Tea.md"])
-def test_a_created_document_that_exists_meanwhile_is_a_conflict(bench, appears):
-    store, run = open_store(bench.base), task_run()
+def test_a_created_document_that_exists_meanwhile_is_a_conflict(memory_base, appears):
+    store, run = open_store(memory_base.path), fenced_task()
     store.seal(run)
-    transaction = store.begin(run, bench.roots, writable=BOTH)
-    transaction.write(str(bench.user / "tea.md"), note("Ours"))
-    bench.put(bench.user / appears, note("Theirs"))
+    transaction = store.begin(run, memory_base.roots, writable=BOTH)
+    transaction.write(str(memory_base.user / "tea.md"), note("Ours"))
+    memory_base.put(memory_base.user / appears, note("Theirs"))
 
     with pytest.raises(CommitConflict):
         store.commit(transaction, result_of=describe)
 
-    assert (bench.user / appears).read_bytes() == note("Theirs")
+    assert (memory_base.user / appears).read_bytes() == note("Theirs")
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["renameat2", "hard-links"])
-def test_an_edit_after_the_journal_was_written_is_kept_in_the_store(bench, native):
-    path = bench.put(bench.user / "tea.md", note("Tea"))
-    edit = at("journal durable", lambda: bench.put(path, note("Edited by hand")))
-    store = open_store(bench.base, checkpoint=edit, renames=Renames(native=native))
+def test_an_edit_after_the_journal_was_written_is_kept_in_the_store(memory_base, native):
+    path = memory_base.put(memory_base.user / "tea.md", note("Tea"))
+    edit = at("journal durable", lambda: memory_base.put(path, note("Edited by hand")))
+    store = open_store(memory_base.path, checkpoint=edit, renames=Renames(native=native))
 
-    bench.commit(store, task_run(), {path: note("Ours")})
+    memory_base.commit(store, fenced_task(), {path: note("Ours")})
 
-    records, copies = externals(bench)
+    records, copies = externals(memory_base)
     assert path.read_bytes() == note("Ours")
     assert copies == [note("Edited by hand")]
     assert [record["path"] for record in records] == [str(path)]
 
 
-def test_an_edit_of_a_document_that_is_removed_is_kept_in_the_store(bench):
-    path = bench.put(bench.user / "tea.md", note("Tea"))
-    edit = at("journal durable", lambda: bench.put(path, note("Edited by hand")))
+def test_an_edit_of_a_document_that_is_removed_is_kept_in_the_store(memory_base):
+    path = memory_base.put(memory_base.user / "tea.md", note("Tea"))
+    edit = at("journal durable", lambda: memory_base.put(path, note("Edited by hand")))
 
-    bench.commit(open_store(bench.base, checkpoint=edit), task_run(), {path: None})
+    memory_base.commit(open_store(memory_base.path, checkpoint=edit), fenced_task(), {path: None})
 
     assert not path.exists()
-    assert externals(bench)[1] == [note("Edited by hand")]
+    assert externals(memory_base)[1] == [note("Edited by hand")]
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["renameat2", "hard-links"])
-def test_a_file_that_appears_in_the_last_moment_is_kept_in_the_store(bench, native):
-    path = bench.user / "tea.md"
-    edit = at("part ready", lambda: bench.put(path, note("Theirs")))
-    store = open_store(bench.base, checkpoint=edit, renames=Renames(native=native))
+def test_a_file_that_appears_in_the_last_moment_is_kept_in_the_store(memory_base, native):
+    path = memory_base.user / "tea.md"
+    edit = at("part ready", lambda: memory_base.put(path, note("Theirs")))
+    store = open_store(memory_base.path, checkpoint=edit, renames=Renames(native=native))
 
-    bench.commit(store, task_run(), {path: note("Ours")})
-
-    assert path.read_bytes() == note("Ours")
-    assert externals(bench)[1] == [note("Theirs")]
-
-
-def test_a_document_deleted_in_the_last_moment_is_written_all_the_same(bench):
-    path = bench.put(bench.user / "tea.md", note("Tea"))
-    store = open_store(bench.base, checkpoint=at("part ready", path.unlink))
-
-    bench.commit(store, task_run(), {path: note("Ours")})
+    memory_base.commit(store, fenced_task(), {path: note("Ours")})
 
     assert path.read_bytes() == note("Ours")
+    assert externals(memory_base)[1] == [note("Theirs")]
 
 
-def test_a_link_swapped_in_for_a_document_is_replaced_and_its_target_untouched(bench, tmp_path):
-    target = bench.put(tmp_path / "outside.md", b"secret")
-    path = bench.put(bench.user / "tea.md", note("Tea"))
+def test_a_document_deleted_in_the_last_moment_is_written_all_the_same(memory_base):
+    path = memory_base.put(memory_base.user / "tea.md", note("Tea"))
+    store = open_store(memory_base.path, checkpoint=at("part ready", path.unlink))
+
+    memory_base.commit(store, fenced_task(), {path: note("Ours")})
+
+    assert path.read_bytes() == note("Ours")
+
+
+def test_a_link_swapped_in_for_a_document_is_replaced_and_its_target_untouched(memory_base, tmp_path):
+    target = memory_base.put(tmp_path / "outside.md", b"secret")
+    path = memory_base.put(memory_base.user / "tea.md", note("Tea"))
 
     def swap():
         path.unlink()
         path.symlink_to(target)
 
-    bench.commit(
-        open_store(bench.base, checkpoint=at("journal durable", swap)), task_run(), {path: note("Ours")}
+    memory_base.commit(
+        open_store(memory_base.path, checkpoint=at("journal durable", swap)),
+        fenced_task(),
+        {path: note("Ours")},
     )
 
     assert target.read_bytes() == b"secret"
     assert path.read_bytes() == note("Ours")
     assert not path.is_symlink()
-    assert [record.get("link_to") for record in externals(bench)[0]] == [str(target)]
+    assert [record.get("link_to") for record in externals(memory_base)[0]] == [str(target)]
 
 
-def test_an_index_that_someone_else_wrote_is_rebuilt_at_the_next_task(bench):
-    store = open_store(bench.base)
-    bench.commit(store, task_run(), {bench.user / "tea.md": note()})
-    bench.put(bench.user / "MEMORY.md", b"- [forged](x.md)")
-    bench.put(bench.project / "by-hand.md", note("By hand", kind="project"))
+def test_an_index_that_someone_else_wrote_is_rebuilt_at_the_next_task(memory_base):
+    store = open_store(memory_base.path)
+    memory_base.commit(store, fenced_task(), {memory_base.user / "tea.md": note()})
+    memory_base.put(memory_base.user / "MEMORY.md", b"- [forged](x.md)")
+    memory_base.put(memory_base.project / "by-hand.md", note("By hand", kind="project"))
 
-    store.begin(task_run(), bench.roots, writable=BOTH)
+    store.begin(fenced_task(), memory_base.roots, writable=BOTH)
 
-    for root in (bench.user, bench.project):
+    for root in (memory_base.user, memory_base.project):
         assert (root / "MEMORY.md").read_text() == build_index(root) != ""
 
 
-def test_a_link_in_place_of_the_index_is_replaced_and_not_followed(bench, tmp_path):
-    target = bench.put(tmp_path / "outside.md", b"secret")
-    (bench.user / "MEMORY.md").symlink_to(target)
+def test_a_link_in_place_of_the_index_is_replaced_and_not_followed(memory_base, tmp_path):
+    target = memory_base.put(tmp_path / "outside.md", b"secret")
+    (memory_base.user / "MEMORY.md").symlink_to(target)
 
-    bench.commit(open_store(bench.base), task_run(), {bench.user / "tea.md": note()})
+    memory_base.commit(open_store(memory_base.path), fenced_task(), {memory_base.user / "tea.md": note()})
 
     assert target.read_bytes() == b"secret"
-    assert (bench.user / "MEMORY.md").read_text() == build_index(bench.user)
+    assert (memory_base.user / "MEMORY.md").read_text() == build_index(memory_base.user)
 
 
-def test_a_folder_in_place_of_the_index_does_not_stop_a_commit(bench):
-    (bench.user / "MEMORY.md").mkdir()
+def test_a_folder_in_place_of_the_index_does_not_stop_a_commit(memory_base):
+    (memory_base.user / "MEMORY.md").mkdir()
 
-    result = bench.commit(open_store(bench.base), task_run(), {bench.user / "tea.md": note()})
+    result = memory_base.commit(
+        open_store(memory_base.path), fenced_task(), {memory_base.user / "tea.md": note()}
+    )
 
     assert result["revision"] == "r1"
 
 
-def test_two_processes_commit_at_once_and_nothing_is_lost(bench):
-    def work(lane):
-        store = open_store(bench.base)
-        for number in range(6):
-            path = bench.user / f"{lane}/n{number}.md"
-            bench.commit(
-                store, task_run(number + 1, lane=f"default/{lane}"), {path: note(f"{lane} {number}")}
-            )
+def test_two_processes_commit_at_once_and_nothing_is_lost(memory_base):
+    children = [start_child(commit_several, memory_base, lane, count=6) for lane in ("one", "two")]
 
-    children = [start_child(partial(work, lane)) for lane in ("one", "two")]
-    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
-
-    assert codes == [0, 0]
-    assert len(list(bench.user.glob("*/n?.md"))) == 12
-    assert sorted(path.name for path in (bench.base / "memlane/journal").iterdir()) == [
+    assert [exit_code(child) for child in children] == [0, 0]
+    assert len(list(memory_base.user.glob("*/n?.md"))) == 12
+    assert sorted(path.name for path in (memory_base.path / "memlane/journal").iterdir()) == [
         f"{seq:012d}.json" for seq in range(1, 13)
     ]
-    assert (bench.user / "MEMORY.md").read_text() == build_index(bench.user)
+    assert (memory_base.user / "MEMORY.md").read_text() == build_index(memory_base.user)
 
 
-def test_two_processes_that_edit_one_document_never_overwrite_each_other(bench):
-    path = bench.put(bench.user / "log.md", note("Log", body="\n"))
+def test_two_processes_that_edit_one_document_never_overwrite_each_other(memory_base):
+    path = memory_base.put(memory_base.user / "log.md", note("Log", body="\n"))
 
-    def work(mark):
-        store = open_store(bench.base)
-        for fence in range(1, 6):
-            run = task_run(fence, lane=f"default/{mark}")
-            store.seal(run)
-            while True:
-                transaction = store.begin(run, bench.roots, writable=BOTH)
-                content = transaction.read(str(path)) + f"- {mark} {fence}\n".encode()
-                transaction.write(str(path), content)
-                with contextlib.suppress(CommitConflict):
-                    store.commit(transaction, result_of=describe)
-                    break
+    children = [start_child(append_lines, memory_base, path, mark, count=5) for mark in ("one", "two")]
 
-    children = [start_child(partial(work, mark)) for mark in ("one", "two")]
-    codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children]
-
-    assert codes == [0, 0]
+    assert [exit_code(child) for child in children] == [0, 0]
     assert len([line for line in path.read_text().splitlines() if line.startswith("- ")]) == 10
-    assert externals(bench) == ([], [])
+    assert externals(memory_base) == ([], [])
 
 
-def test_swapping_a_folder_and_a_link_during_commits_changes_nothing_outside(bench, tmp_path):
+def test_swapping_a_folder_and_a_link_during_commits_changes_nothing_outside(memory_base, tmp_path):
     outside = tmp_path / "outside"
-    bench.put(outside / "x.md", b"secret")
-    folder, link = bench.user / "f", bench.user / "link"
+    memory_base.put(outside / "x.md", b"secret")
+    folder, link = memory_base.user / "f", memory_base.user / "link"
     folder.mkdir()
     link.symlink_to(outside)
 
-    def swap():
-        root = os.open(bench.user, os.O_RDONLY)
-        for _ in range(1_000):
-            Renames().exchange(root, "f", "link", backup="unused")
-
-    child, store, done = start_child(swap), open_store(bench.base), False
+    swapper = start_child(swap_names, memory_base.user, "f", "link", count=1_000)
+    store = open_store(memory_base.path)
     fence = 0
-    while not done:
+    while swapper.is_alive():
         fence += 1
         with contextlib.suppress(MemlaneError):
-            bench.commit(store, task_run(fence), {folder / "x.md": note(f"Ours {fence}")})
-        done = os.waitpid(child, os.WNOHANG)[0] == child
+            memory_base.commit(store, fenced_task(fence), {folder / "x.md": note(f"Ours {fence}")})
 
+    assert exit_code(swapper) == 0
     assert tree(outside) == {str(outside / "x.md"): b"secret"}
-    assert in_child(lambda: bench.commit(store, task_run(fence + 1), {folder / "x.md": note("Last")})) == 0
+    assert in_child(commit, memory_base, fenced_task(fence + 1), {folder / "x.md": note("Last")}) == 0
     assert (folder / "x.md").read_bytes() == note("Last")

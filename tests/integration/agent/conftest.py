@@ -1,17 +1,13 @@
 """The real child, offline or on a scripted model server."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.support.agent_child import AgentChild, agent_child
-from tests.support.scripted_model import MODEL_NAME, Script, ScriptedModel, scripted_model
-
-StartChild = Callable[[Script], tuple[AgentChild, ScriptedModel]]
-
-KEY = "sk-test-key"
+from tests.support.agent_child import AgentChild, StartChild, agent_child
+from tests.support.scripted_model import Script, ScriptedModel, scripted_model
 
 
 @pytest.fixture
@@ -26,11 +22,6 @@ def start_child(tmp_path: Path) -> Iterator[StartChild]:
 
         def start(script: Script) -> tuple[AgentChild, ScriptedModel]:
             model = stack.enter_context(scripted_model(script))
-            settings = {
-                "OPENAI_BASE_URL": model.base_url,
-                "OPENAI_API_KEY": KEY,
-                "OPENAI_MODEL": MODEL_NAME,
-            }
-            return stack.enter_context(agent_child(tmp_path, settings)), model
+            return stack.enter_context(agent_child(tmp_path, model.settings)), model
 
         yield start

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.clock import rfc3339
-from core.ids import new_task_id
+from core.ids import TaskId, new_task_id
 from events.connect import connect
 from jobs.errors import QueueFull
 from jobs.lanes import Lease
@@ -380,7 +380,7 @@ def test_a_time_never_goes_backwards_within_a_task(lane: LaneUnderTest):
 
 def test_an_unknown_task_id_is_simply_not_found(lane: LaneUnderTest):
     assert lane.task(new_task_id("remember")) is None
-    assert lane.task("remember-nope") is None  # type: ignore[arg-type]
+    assert lane.task(TaskId("remember-nope")) is None
 
 
 def let_leases_lapse_at_once(lane: LaneUnderTest) -> None:

@@ -37,7 +37,10 @@ STREAM = {"Content-Type": "text/event-stream", "X-Qwen-Event-Epoch": "epoch-1"}
 
 @contextmanager
 def client_of(*replies: Reply):
-    with scripted_service(replies) as service, Client(service.url, "secret", limit_s=5.0) as client:
+    with (
+        scripted_service(replies) as service,
+        Client(service.url, "secret", limit_s=5.0, reconnect_s=0.0) as client,
+    ):
         yield client, service
 
 
@@ -164,8 +167,7 @@ def frames(*events: tuple[int | None, str]) -> bytes:
     return ("\n".join([*lines, ": heartbeat", ""]) + "\n").encode()
 
 
-def test_events_are_resumed_where_the_stream_broke(monkeypatch):
-    monkeypatch.setattr("memlane.client._RECONNECT_S", 0.0)
+def test_events_are_resumed_where_the_stream_broke():
     first = Reply(200, frames((4, "task_queued"), (5, "task_running")), STREAM)
     away = Reply(503, {})
     lost = Reply(body=None)

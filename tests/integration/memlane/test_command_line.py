@@ -184,6 +184,23 @@ def test_a_part_that_is_misconfigured_says_so_in_one_line(part, tmp_path):
     assert answer.stderr.count("\n") == 1
 
 
+def test_a_model_setting_that_can_not_be_read_is_one_line(tmp_path):
+    environment = {"PATH": "/bin", "HOME": str(tmp_path), "MEMLANE_MODEL_TIMEOUT_S": "abc"}
+
+    answer = subprocess.run(
+        [sys.executable, "-P", "-m", "memlane", "agent"],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("memlane: MEMLANE_MODEL_TIMEOUT_S: ")
+    assert answer.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("words", [("web", "--port", "0"), ("worker", "--help"), ("agent", "--help")])
 def test_parts_are_commands_for_people_too(words, tmp_path):
     environment = {"PATH": "/bin", "HOME": str(tmp_path)}

@@ -97,11 +97,9 @@ def test_a_folder_with_an_awkward_name_works(tmp_path):
         client.close()
 
 
-def test_a_second_server_on_the_same_folder_is_refused(own_redis, tmp_path, monkeypatch):
-    monkeypatch.setattr("memlane.embedded._PREDECESSOR_WAIT_S", 0.0)
-
+def test_a_second_server_on_the_same_folder_is_refused(own_redis, tmp_path):
     with pytest.raises(FolderLocked, match="in use by another memlane"):
-        EmbeddedRedis(tmp_path / "own-redis", engine_or_skip())
+        EmbeddedRedis(tmp_path / "own-redis", engine_or_skip(), predecessor_wait_s=0.0)
 
 
 def test_the_server_ends_with_a_supervisor_that_is_killed(tmp_path):

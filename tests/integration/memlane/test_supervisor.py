@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memlane.supervisor import Part, PartRefused, Readiness, StartFailed, Supervisor
+from memlane.supervisor import Part, PartRefused, StartCondition, StartFailed, Supervisor
 
 STAYS = "sleep 60 & wait"
 
@@ -18,8 +18,8 @@ def part(name: str, script: str, *, grace_s: float = 5.0, folder: Path | None = 
     return Part(name, spawn, grace_s)
 
 
-def ready_when(probe, announce=lambda: None, limit_s=10.0) -> Readiness:
-    return Readiness(probe, announce, limit_s)
+def ready_when(probe, announce=lambda: None, limit_s=10.0) -> StartCondition:
+    return StartCondition(probe, announce, limit_s)
 
 
 def stop() -> None:
@@ -70,11 +70,10 @@ def test_a_crash_long_after_readiness_is_noticed_without_polling(tmp_path):
     assert len(lines(tmp_path / "runs")) == 2
 
 
-def test_a_part_that_ran_long_enough_is_forgiven_its_crashes(tmp_path, monkeypatch):
-    monkeypatch.setattr("memlane.supervisor._STABLE_MS", 0)
+def test_a_part_that_ran_long_enough_is_forgiven_its_crashes(tmp_path):
     script = f"echo run >> runs; [ $(wc -l < runs) -ge 6 ] || exit 1; {STAYS}"
 
-    Supervisor([part("web", script, folder=tmp_path)]).run(
+    Supervisor([part("web", script, folder=tmp_path)], stable_ms=0).run(
         ready_when(lambda: len(lines(tmp_path / "runs")) == 6, stop, limit_s=3.0)
     )
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
 from core.workspaces import Workspaces
 from tests.support.lane_driver import LaneDriver
 from tests.support.web_server import WebServer, running_web
@@ -38,4 +37,4 @@ def web(redis_url: str, paths: list[Path], tmp_path_factory: pytest.TempPathFact
 @pytest.fixture(scope="module")
 def lane(redis_url: str, workspaces: Workspaces) -> LaneDriver:
     """Plays the worker of the primary workspace."""
-    return LaneDriver(Settings(redis_url=redis_url), workspaces.primary.id)
+    return LaneDriver(redis_url, workspaces.primary.id)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from core.workspaces import Workspaces
 from events.hub import open_hub
 from jobs.client import open_jobs
 from tests.support.web_server import AUTHORIZED, WebServer
-from web.app import create_app
+from web.app import WebParts, create_app
 
 if TYPE_CHECKING:
     from werkzeug.routing import Rule
@@ -25,7 +26,7 @@ OPEN_RULES = {"/health", "/health/live", "/health/ready"}
 def app(redis_url: str, workspaces: Workspaces) -> Iterator[Flask]:
     settings = Settings(redis_url=redis_url)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
-    yield create_app(settings=settings, workspaces=workspaces, token="T", jobs=open_jobs(settings), hub=hub)
+    yield create_app(settings, WebParts(workspaces, open_jobs(settings), hub), token="T", home=Path.home())
     hub.close()
 
 
@@ -174,9 +175,8 @@ def test_the_log_holds_no_token_and_no_request_text(web: WebServer) -> None:
 def test_a_mistake_of_ours_tells_nothing(redis_url: str, workspaces: Workspaces) -> None:
     hub = open_hub(redis_url, [workspaces.primary.id])
     settings = Settings(redis_url=redis_url)
-    broken = create_app(
-        settings=settings, workspaces=workspaces, token="T", jobs=open_jobs(settings), hub=hub
-    )
+    parts = WebParts(workspaces, open_jobs(settings), hub)
+    broken = create_app(settings, parts, token="T", home=Path.home())
     broken.add_url_rule("/divide", view_func=lambda: str(1 // 0))
 
     answer = broken.test_client().get("/divide", headers=AUTHORIZED)

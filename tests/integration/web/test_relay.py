@@ -8,10 +8,11 @@ import pytest
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import EventHub, open_hub
+from events.subscription import Subscription
 from jobs.client import JobsClient, open_jobs
 from jobs.tasks import Submission
 from memlane.embedded import EmbeddedRedis
-from tests.support.lane_driver import NO_RESULT, LaneDriver
+from tests.support.lane_driver import LaneDriver
 from web.relay import Relay
 
 HEARTBEAT_S = 5.0
@@ -31,15 +32,21 @@ def submit(jobs: JobsClient, workspace: Workspaces) -> str:
     return jobs.submit(workspace.primary.id, Submission(kind="remember", input={"content": "x"})).id
 
 
+def read_up_to(reader: Subscription, kind: str) -> None:
+    while (envelope := reader.next(HEARTBEAT_S)) is None or envelope.type != kind:
+        assert envelope is not None, f"no {kind}"
+
+
 def test_a_reader_that_falls_too_far_behind_is_sent_away(redis_url: str, workspace: Workspaces) -> None:
-    settings = Settings(redis_url=redis_url)
-    jobs, lane = open_jobs(settings), LaneDriver(settings, workspace.primary.id)
+    jobs, lane = open_jobs(Settings(redis_url=redis_url)), LaneDriver(redis_url, workspace.primary.id)
     hub = open_hub(redis_url, [workspace.primary.id])
     frames = frames_of(Relay(hub, heartbeat_s=HEARTBEAT_S), hub, workspace, after=None)
     assert next(frames) == b"retry: 3000\n\n"
 
-    for _ in range(100):  # three events each
-        lane.complete(submit(jobs, workspace), NO_RESULT)
+    with hub.open(workspace.primary.id, after=None, epoch=None) as quick_reader:
+        for _ in range(100):  # three events each
+            lane.complete(submit(jobs, workspace))
+            read_up_to(quick_reader, "task_completed")
     rest = list(frames)
 
     assert rest[-1].startswith(b"event: client_evicted\n")

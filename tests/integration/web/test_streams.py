@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
+from typing import Any
 
 import pytest
 
@@ -84,7 +84,7 @@ def test_events_after_the_cursor_are_replayed_once(web: WebServer) -> None:
     assert done["data"] == {"lastReplayedEventId": before + 1, "lastEventId": before + 1, "replayedCount": 1}
 
 
-def stream_payloads(stream: EventStream, count: int) -> list[dict]:  # type: ignore[type-arg]  # plain JSON
+def stream_payloads(stream: EventStream, count: int) -> list[dict[str, Any]]:
     opened(stream)
     return [stream.payload() for _ in range(count)]
 
@@ -177,14 +177,14 @@ def test_a_stopping_server_ends_streams_and_idle_connections(redis_url: str, tmp
             received += idle.recv(4096)
         with web.stream(EVENTS) as stream:
             opened(stream)
-            started = monotonic()
 
             code = web.stop()
 
             assert (code, stream.block()) == (0, "")
             assert idle.recv(1) == b""
-            assert monotonic() - started < 5
-    assert "Traceback" not in web.log.read_text()
+    log = web.log.read_text()
+    assert "graceful timeout" not in log  # what gunicorn says when it had to force the end
+    assert "Traceback" not in log
 
 
 def test_streams_outlive_an_outage_of_storage(own_redis: EmbeddedRedis, tmp_path: Path) -> None:

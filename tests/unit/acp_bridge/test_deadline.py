@@ -10,7 +10,7 @@ from core.clock import boot_ms
 def pipe():
     """Both ends of a pipe, the writing one unbuffered."""
     read_fd, write_fd = os.pipe()
-    with open(read_fd, "rb") as reader, open(write_fd, "wb", buffering=0) as writer:  # noqa: PTH123
+    with open(read_fd, "rb") as reader, open(write_fd, "wb", buffering=0) as writer:  # noqa: PTH123 - descriptors, not paths
         yield reader, writer
 
 

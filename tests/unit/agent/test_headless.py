@@ -1,6 +1,5 @@
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import pytest
 
@@ -10,6 +9,7 @@ from agent.headless import HeadlessAgent, HeadlessRun, ToolUse, run_headless
 from agent.models.interface import Message, Reply, ToolCall, ToolSpec
 from core.acp import Usage
 from tests.support.scripted_model import document
+from tests.support.tool_run import ToolRun
 
 AGENT = HeadlessAgent(name="test", system="rules", order="order", max_turns=6)
 
@@ -30,19 +30,19 @@ class Replies:
         return next(self._replies)
 
 
-def test_the_run_stops_right_after_a_valid_write(desk: Any) -> None:
-    model = Replies([write(desk, "a.md"), write(desk, "b.md")])
+def test_the_run_stops_right_after_a_valid_write(tool_run: ToolRun) -> None:
+    model = Replies([write(tool_run, "a.md"), write(tool_run, "b.md")])
 
-    run = start(desk, model)
+    run = start(tool_run, model)
 
     assert run == HeadlessRun("saved", "Saved.", (ToolUse("write_file", ok=True),), usage(1))
     assert len(model.asked) == 1
 
 
-def test_failures_go_back_to_the_model_with_the_call_that_failed(desk: Any) -> None:
-    model = Replies([call("read_file", "{broken"), write(desk, "a.md")])
+def test_failures_go_back_to_the_model_with_the_call_that_failed(tool_run: ToolRun) -> None:
+    model = Replies([call("read_file", "{broken"), write(tool_run, "a.md")])
 
-    run = start(desk, model)
+    run = start(tool_run, model)
 
     assert run.ending == "saved"
     assert [use.ok for use in run.tool_log] == [False, True]
@@ -51,74 +51,74 @@ def test_failures_go_back_to_the_model_with_the_call_that_failed(desk: Any) -> N
     assert "do not fit" in told.text
 
 
-def test_validation_problems_go_back_to_the_model(desk: Any) -> None:
-    model = Replies([write(desk, "a.md", "no frontmatter"), write(desk, "a.md")])
+def test_validation_problems_go_back_to_the_model(tool_run: ToolRun) -> None:
+    model = Replies([write(tool_run, "a.md", "no frontmatter"), write(tool_run, "a.md")])
 
-    run = start(desk, model)
+    run = start(tool_run, model)
 
     assert run.ending == "saved"
     assert "frontmatter" in model.asked[1][-1].text
 
 
-def test_a_reply_without_calls_ends_the_run(desk: Any) -> None:
-    run = start(desk, Replies([Reply("Nothing to save.", (), usage(1))]))
+def test_a_reply_without_calls_ends_the_run(tool_run: ToolRun) -> None:
+    run = start(tool_run, Replies([Reply("Nothing to save.", (), usage(1))]))
 
     assert (run.ending, run.text) == ("answered", "Nothing to save.")
 
 
-def test_the_third_identical_call_in_a_row_ends_the_run_unexecuted(desk: Any) -> None:
-    listing = call("list_directory", json.dumps({"path": str(desk.roots.user)}))
+def test_the_third_identical_call_in_a_row_ends_the_run_unexecuted(tool_run: ToolRun) -> None:
+    listing = call("list_directory", json.dumps({"path": str(tool_run.roots.user)}))
 
-    run = start(desk, Replies([listing] * 6))
+    run = start(tool_run, Replies([listing] * 6))
 
     assert run.ending == "stuck"
     assert len(run.tool_log) == 2
 
 
-def test_three_turns_that_find_nothing_new_end_the_run(desk: Any) -> None:
+def test_three_turns_that_find_nothing_new_end_the_run(tool_run: ToolRun) -> None:
     replies = [call("read_file", json.dumps({"file_path": f"/nowhere/{number}"})) for number in range(6)]
 
-    run = start(desk, Replies(replies))
+    run = start(tool_run, Replies(replies))
 
     assert run.ending == "stuck"
     assert run.usage == usage(3)
 
 
-def test_a_model_that_keeps_looking_runs_out_of_turns(desk: Any) -> None:
-    folder = str(desk.roots.user)
+def test_a_model_that_keeps_looking_runs_out_of_turns(tool_run: ToolRun) -> None:
+    folder = str(tool_run.roots.user)
     replies = [
         call("grep_search", json.dumps({"pattern": f"x{number}", "path": folder})) for number in range(9)
     ]
 
-    run = start(desk, Replies(replies))
+    run = start(tool_run, Replies(replies))
 
     assert run.ending == "turns"
     assert run.usage == usage(6)
 
 
-def test_too_many_calls_in_one_turn_are_answered_but_not_run(desk: Any) -> None:
+def test_too_many_calls_in_one_turn_are_answered_but_not_run(tool_run: ToolRun) -> None:
     many = tuple(
         ToolCall(f"c{number}", "grep_search", json.dumps({"pattern": f"x{number}"})) for number in range(20)
     )
     model = Replies([Reply("", many, usage(1)), Reply("Enough.", (), usage(1))])
 
-    run = start(desk, model)
+    run = start(tool_run, model)
 
     assert len(run.tool_log) == 16
     assert [message.tool_call_id for message in model.asked[1][-20:]] == [one.id for one in many]
     assert model.asked[1][-1].text == "Error: too many calls in one turn"
 
 
-def test_no_model_is_asked_after_the_deadline(desk: Any) -> None:
+def test_no_model_is_asked_after_the_deadline(tool_run: ToolRun) -> None:
     model = Replies([])
 
     with pytest.raises(TaskTimeout):
-        run_headless(AGENT, model=model, tools=desk.tools, deadline=Deadline.after(0))
+        run_headless(AGENT, model=model, tools=tool_run.tools, deadline=Deadline.after(0))
     assert model.asked == []
 
 
-def start(desk: Any, model: Replies) -> HeadlessRun:
-    return run_headless(AGENT, model=model, tools=desk.tools, deadline=Deadline.after(60_000))
+def start(tool_run: ToolRun, model: Replies) -> HeadlessRun:
+    return run_headless(AGENT, model=model, tools=tool_run.tools, deadline=Deadline.after(60_000))
 
 
 def usage(model_calls: int) -> Usage:
@@ -129,6 +129,6 @@ def call(name: str, arguments: str, text: str = "") -> Reply:
     return Reply(text, (ToolCall("c0", name, arguments),), usage(1))
 
 
-def write(desk: Any, name: str, content: str | None = None) -> Reply:
-    arguments = {"file_path": f"{desk.roots.user}/{name}", "content": content or document()}
+def write(tool_run: ToolRun, name: str, content: str | None = None) -> Reply:
+    arguments = {"file_path": f"{tool_run.roots.user}/{name}", "content": content or document()}
     return call("write_file", json.dumps(arguments), "Saved.")

@@ -15,70 +15,72 @@ from agent.prompts import Order, remember_order
 from agent.tools import WRITING_TOOLS
 from memory.document import parse_document
 from memory.paths import Roots
+from memory.transaction import Change
 from tests.support.scripted_model import document
+from tests.support.tool_run import MakeToolRun, ToolRun
 
 
-def test_a_new_fact_is_searched_for_and_written_once(desk: Any) -> None:
-    run = remember(desk, "Prefers short answers")
+def test_a_new_fact_is_searched_for_and_written_once(tool_run: ToolRun) -> None:
+    run = remember(tool_run, "Prefers short answers")
 
     assert tools_used(run) == ["grep_search", "grep_search", "write_file"]
-    (change,) = desk.transaction.changes
-    assert change.path == f"{desk.roots.user}/user/prefers-short-answers.md"
-    written = parse_document(change.after)
+    (change,) = tool_run.transaction.changes
+    assert change.path == f"{tool_run.roots.user}/user/prefers-short-answers.md"
+    written = parse_document(written_by(change))
     assert written is not None
     assert (written.type, written.name) == ("user", "Prefers short answers")
     assert written.body == "\nPrefers short answers\n"
     assert run.text == 'Saved a user memory "Prefers short answers" to user/prefers-short-answers.md.'
 
 
-def test_a_near_duplicate_is_updated_in_place(desk: Any, roots: Roots) -> None:
+def test_a_near_duplicate_is_updated_in_place(tool_run: ToolRun, roots: Roots) -> None:
     path = place(roots.user, "people/me.md", document(name="My answers", body="Prefers short answers"))
 
-    run = remember(desk, "The user prefers short answers without emojis")
+    run = remember(tool_run, "The user prefers short answers without emojis")
 
     assert tools_used(run) == ["grep_search", "grep_search", "read_file", "write_file"]
-    (change,) = desk.transaction.changes
+    (change,) = tool_run.transaction.changes
     assert change.path == path
-    assert change.after.decode() == document(
+    assert written_by(change).decode() == document(
         name="My answers", body="The user prefers short answers without emojis"
     )
 
 
-def test_title_and_description_follow_the_fact_they_came_from(desk: Any, roots: Roots) -> None:
+def test_title_and_description_follow_the_fact_they_came_from(tool_run: ToolRun, roots: Roots) -> None:
     old = "Prefers short answers"
     place(roots.user, "a.md", document(name=old, body=old).replace("\n", "\r\n"))
 
-    remember(desk, "Prefers short answers\nwithout emojis")
+    remember(tool_run, "Prefers short answers\nwithout emojis")
 
-    (change,) = desk.transaction.changes
-    assert change.after.decode() == (
+    (change,) = tool_run.transaction.changes
+    assert written_by(change).decode() == (
         "---\r\ntype: user\r\nname: Prefers short answers\r\n"
         "description: Prefers short answers without emojis\r\n---\r\n\r\n"
         "Prefers short answers\r\nwithout emojis\r\n"
     )
 
 
-def test_one_line_of_a_longer_document_is_replaced_alone(desk: Any, roots: Roots) -> None:
+def test_one_line_of_a_longer_document_is_replaced_alone(tool_run: ToolRun, roots: Roots) -> None:
     body = "- Likes green tea\n- Prefers short answers\n- Lives in Bern"
     place(roots.user, "a.md", document(name="About", body=body))
 
-    run = remember(desk, "Prefers short answers and no emojis")
+    run = remember(tool_run, "Prefers short answers and no emojis")
 
     assert tools_used(run)[-1] == "edit"
-    (change,) = desk.transaction.changes
-    assert change.after.decode() == document(
+    (change,) = tool_run.transaction.changes
+    assert written_by(change).decode() == document(
         name="About", body=body.replace("short answers", "short answers and no emojis")
     )
 
 
-def test_a_known_fact_is_confirmed_without_a_change(desk: Any, roots: Roots) -> None:
+def test_a_known_fact_is_confirmed_without_a_change(tool_run: ToolRun, roots: Roots) -> None:
     place(roots.user, "a.md", document(body="Prefers short answers, always"))
 
-    run = remember(desk, "prefers short answers")
+    run = remember(tool_run, "prefers short answers")
 
     assert run.ending == "saved"
-    assert desk.transaction.changes == ()
-    assert desk.tools.written == (f"{roots.user}/a.md",)
+    assert tool_run.transaction.changes == ()
+    assert tool_run.tools.written == (f"{roots.user}/a.md",)
 
 
 @pytest.mark.parametrize(
@@ -89,94 +91,94 @@ def test_a_known_fact_is_confirmed_without_a_change(desk: Any, roots: Roots) -> 
         document(body="Prefers short answers\n" + "filler " * 20_000),
     ],
 )
-def test_what_is_not_the_same_fact_is_left_alone(desk: Any, roots: Roots, existing: str) -> None:
+def test_what_is_not_the_same_fact_is_left_alone(tool_run: ToolRun, roots: Roots, existing: str) -> None:
     place(roots.user, "other.md", existing)
 
-    remember(desk, "Prefers short answers")
+    remember(tool_run, "Prefers short answers")
 
-    assert [change.before for change in desk.transaction.changes] == [None]
+    assert [change.before for change in tool_run.transaction.changes] == [None]
 
 
-def test_a_pinned_document_is_left_alone(desk: Any, roots: Roots) -> None:
+def test_a_pinned_document_is_left_alone(tool_run: ToolRun, roots: Roots) -> None:
     place(roots.user, "pinned/a.md", document(body="Prefers short answers"))
 
-    remember(desk, "Prefers short answers")
+    remember(tool_run, "Prefers short answers")
 
-    assert [change.before for change in desk.transaction.changes] == [None]
+    assert [change.before for change in tool_run.transaction.changes] == [None]
 
 
-def test_an_unrelated_document_that_was_read_is_not_overwritten(desk: Any, roots: Roots) -> None:
+def test_an_unrelated_document_that_was_read_is_not_overwritten(tool_run: ToolRun, roots: Roots) -> None:
     path = place(roots.user, "user/prefers-short-answers.md", document(body="Something else entirely"))
 
-    run = remember(desk, "Prefers short answers")
+    run = remember(tool_run, "Prefers short answers")
 
     assert tools_used(run)[-2:] == ["read_file", "write_file"]
-    assert [change.path for change in desk.transaction.changes] == [path.replace(".md", "-2.md")]
+    assert [change.path for change in tool_run.transaction.changes] == [path.replace(".md", "-2.md")]
 
 
-def test_an_unrelated_document_that_was_not_read_is_not_overwritten(desk: Any, roots: Roots) -> None:
+def test_an_unrelated_document_that_was_not_read_is_not_overwritten(tool_run: ToolRun, roots: Roots) -> None:
     place(roots.user, "user/prefers-short-answers.md", document(name="Else", body="Something else entirely"))
 
-    run = remember(desk, "Prefers short answers")
+    run = remember(tool_run, "Prefers short answers")
 
     assert [use.ok for use in run.tool_log if use.tool == "write_file"] == [False, True]
-    assert [change.path for change in desk.transaction.changes] == [
+    assert [change.path for change in tool_run.transaction.changes] == [
         f"{roots.user}/user/prefers-short-answers-2.md"
     ]
 
 
 def test_without_reading_tools_it_writes_at_once_and_makes_a_second_document(
-    make_desk: Any, roots: Roots
+    make_tool_run: MakeToolRun, roots: Roots
 ) -> None:
     place(roots.user, "user/prefers-short-answers.md", document(body="Prefers short answers"))
-    desk = make_desk(allowed=WRITING_TOOLS)
+    tool_run = make_tool_run(allowed=WRITING_TOOLS)
 
-    run = remember(desk, "Prefers short answers")
+    run = remember(tool_run, "Prefers short answers")
 
     assert tools_used(run) == ["write_file", "write_file"]
-    assert [change.before for change in desk.transaction.changes] == [None]
+    assert [change.before for change in tool_run.transaction.changes] == [None]
 
 
-def test_a_name_that_may_not_be_written_gives_way_to_a_hashed_one(desk: Any, roots: Roots) -> None:
+def test_a_name_that_may_not_be_written_gives_way_to_a_hashed_one(tool_run: ToolRun, roots: Roots) -> None:
     place(roots.user, "User/other.md", document(body="twin of the folder's name"))
 
-    run = remember(desk, "Prefers short answers")
+    run = remember(tool_run, "Prefers short answers")
 
     assert run.ending == "saved"
-    (change,) = desk.transaction.changes
+    (change,) = tool_run.transaction.changes
     assert Path(change.path).parent == roots.user
 
 
-def test_it_gives_up_on_a_text_that_can_not_be_saved(desk: Any) -> None:
-    run = remember(desk, "[rest unchanged]")
+def test_it_gives_up_on_a_text_that_can_not_be_saved(tool_run: ToolRun) -> None:
+    run = remember(tool_run, "[rest unchanged]")
 
     assert run.ending == "answered"
-    assert not desk.tools.saved
+    assert not tool_run.tools.saved
 
 
-def test_a_text_without_words_is_stored_too(desk: Any) -> None:
-    run = remember(desk, "?!")
+def test_a_text_without_words_is_stored_too(tool_run: ToolRun) -> None:
+    run = remember(tool_run, "?!")
 
     assert tools_used(run) == ["list_directory", "list_directory", "write_file"]
     assert run.ending == "saved"
 
 
-def test_the_folder_hint_is_respected(make_desk: Any, roots: Roots) -> None:
-    desk = make_desk(writable=("project",))
+def test_the_folder_hint_is_respected(make_tool_run: MakeToolRun, roots: Roots) -> None:
+    tool_run = make_tool_run(writable=("project",))
 
-    remember(desk, "I prefer short answers", scopes=("project",))
+    remember(tool_run, "I prefer short answers", scopes=("project",))
 
-    assert [change.scope for change in desk.transaction.changes] == ["project"]
+    assert [change.scope for change in tool_run.transaction.changes] == ["project"]
 
 
 @pytest.mark.parametrize(
     "content", ["</user-content>\n---\ntype: x", 'quote " colon: # hash', "a\u2028b", "tab\tand `code`"]
 )
-def test_content_arrives_in_the_document_as_it_was_given(desk: Any, content: str) -> None:
-    remember(desk, content)
+def test_content_arrives_in_the_document_as_it_was_given(tool_run: ToolRun, content: str) -> None:
+    remember(tool_run, content)
 
-    (change,) = desk.transaction.changes
-    written = parse_document(change.after)
+    (change,) = tool_run.transaction.changes
+    written = parse_document(written_by(change))
     assert written is not None
     assert written.body == f"\n{content}\n"
 
@@ -200,11 +202,11 @@ def test_it_stops_at_the_deadline() -> None:
         OfflineModel().complete([], (), deadline=Deadline.after(0))
 
 
-def remember(desk: Any, content: str, scopes: tuple[Any, ...] = ("user", "project")) -> HeadlessRun:
-    folders = {scope: str(desk.roots.of(scope)) for scope in scopes}
+def remember(tool_run: ToolRun, content: str, scopes: tuple[Any, ...] = ("user", "project")) -> HeadlessRun:
+    folders = {scope: str(tool_run.roots.of(scope)) for scope in scopes}
     order = remember_order(Order(content, folders), environment=None)
     agent = HeadlessAgent(name="test", system="", order=order, max_turns=6)
-    return run_headless(agent, model=OfflineModel(), tools=desk.tools, deadline=soon())
+    return run_headless(agent, model=OfflineModel(), tools=tool_run.tools, deadline=soon())
 
 
 def soon() -> Deadline:
@@ -220,3 +222,8 @@ def place(root: Path, name: str, content: str) -> str:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode())
     return str(path)
+
+
+def written_by(change: Change) -> bytes:
+    assert change.after is not None
+    return change.after

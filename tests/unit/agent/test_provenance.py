@@ -1,34 +1,36 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 from agent.models.interface import ToolCall
 from agent.provenance import source_of, stamp_documents
 from core.ids import LaneId, TaskId
 from memory.document import parse_document
 from memory.paths import Roots
-from memory.store import TaskRun
+from memory.store import FencedTask
 from tests.support.scripted_model import document
+from tests.support.tool_run import ToolRun
 
 RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
-def test_a_new_document_gets_creation_change_and_source(desk: Any) -> None:
-    written = write(desk, f"{desk.roots.user}/a.md", document())
+def test_a_new_document_gets_creation_change_and_source(tool_run: ToolRun) -> None:
+    written = write(tool_run, f"{tool_run.roots.user}/a.md", document())
 
     fields = parse_document(written)
     assert fields is not None
     assert RFC3339.fullmatch(fields.extra["created"])
     assert fields.extra["modified"] == fields.extra["created"]
-    assert fields.extra["source"] == f"task={desk.run.task} client=web:1 kind=remember"
+    assert fields.extra["source"] == f"task={tool_run.task.id} client=web:1 kind=remember"
 
 
-def test_an_updated_document_keeps_its_creation_even_if_the_model_dropped_it(desk: Any, roots: Roots) -> None:
+def test_an_updated_document_keeps_its_creation_even_if_the_model_dropped_it(
+    tool_run: ToolRun, roots: Roots
+) -> None:
     old = document().replace("name:", "created: 2020-01-01T00:00:00.000Z\nname:")
     (roots.user / "a.md").write_text(old)
 
-    written = write(desk, f"{roots.user}/a.md", document(body="New."), read_first=True)
+    written = write(tool_run, f"{roots.user}/a.md", document(body="New."), read_first=True)
 
     fields = parse_document(written)
     assert fields is not None
@@ -36,37 +38,39 @@ def test_an_updated_document_keeps_its_creation_even_if_the_model_dropped_it(des
     assert fields.extra["modified"] > "2020-01-01"
 
 
-def test_an_old_document_without_creation_is_given_none(desk: Any, roots: Roots) -> None:
+def test_an_old_document_without_creation_is_given_none(tool_run: ToolRun, roots: Roots) -> None:
     (roots.user / "a.md").write_text(document())
 
-    written = write(desk, f"{roots.user}/a.md", document(body="New."), read_first=True)
+    written = write(tool_run, f"{roots.user}/a.md", document(body="New."), read_first=True)
 
     assert b"created" not in written
     assert b"modified" in written
 
 
-def test_every_other_byte_stays(desk: Any, roots: Roots) -> None:
+def test_every_other_byte_stays(tool_run: ToolRun, roots: Roots) -> None:
     header = b"type: user\r\n# note\r\nname: N\r\nx-y: [1]\r\ndescription: d\r\n"
     original = b"\xef\xbb\xbf---\r\n" + header + b"---\r\nbody \xe2\x80\xa8 end"
     (roots.user / "a.md").write_bytes(original)
 
-    written = write(desk, f"{roots.user}/a.md", original.decode(), read_first=True)
+    written = write(tool_run, f"{roots.user}/a.md", original.decode(), read_first=True)
 
     kept = [line for line in written.split(b"\r\n") if not line.startswith((b"modified:", b"source:"))]
     assert b"\r\n".join(kept) == original
 
 
 def test_a_source_without_a_client_names_task_and_kind() -> None:
-    run = TaskRun(TaskId("remember-1"), LaneId("l"), 1, "remember")
+    task = FencedTask(TaskId("remember-1"), LaneId("l"), 1, "remember")
 
-    assert source_of(run) == "task=remember-1 kind=remember"
+    assert source_of(task) == "task=remember-1 kind=remember"
 
 
-def write(desk: Any, path: str, content: str, *, read_first: bool = False) -> bytes:
+def write(tool_run: ToolRun, path: str, content: str, *, read_first: bool = False) -> bytes:
     if read_first:
-        desk.call("read_file", json.dumps({"file_path": path}))
-    result = desk.tools.call(ToolCall("1", "write_file", json.dumps({"file_path": path, "content": content})))
+        tool_run.call("read_file", json.dumps({"file_path": path}))
+    result = tool_run.tools.call(
+        ToolCall("1", "write_file", json.dumps({"file_path": path, "content": content}))
+    )
     assert result.ok, result.text
-    stamp_documents(desk.transaction, desk.tools.written, desk.run)
-    assert not Path(path).exists() or Path(path).read_bytes() != desk.transaction.read(path)
-    return bytes(desk.transaction.read(path))
+    stamp_documents(tool_run.transaction, tool_run.tools.written, tool_run.task)
+    assert not Path(path).exists() or Path(path).read_bytes() != tool_run.transaction.read(path)
+    return bytes(tool_run.transaction.read(path))

@@ -14,33 +14,25 @@ from core.acp import RememberParams, Usage
 from core.ids import LaneId, new_task_id
 from memory.errors import CommitConflict, StoreBusy
 from memory.paths import Roots
-from memory.store import Store, TaskRun, open_store
-from tests.support.scripted_model import document
+from memory.store import FencedTask, Store, open_store
+from tests.support.edited_meanwhile import EditedMeanwhile
 
 
-class Meddled:
-    """A model that reads, writes badly, writes well; before the good write somebody edits the document."""
+class EditedModel:
+    """A model whose document somebody edits meanwhile."""
 
-    name = "meddled"
+    name = "edited"
 
     def __init__(self, path: Path, *, edits: int) -> None:
-        self._path = path
-        self._edits_left = edits
+        self._script = EditedMeanwhile(path, edits=edits)
         self.calls = 0
-        path.write_text(document())
 
     def complete(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
     ) -> Reply:
         self.calls += 1
-        turn = sum(message.role == "assistant" for message in messages)
-        if turn == 2 and self._edits_left:
-            self._edits_left -= 1
-            self._path.write_text(document(body=f"By others, {self._edits_left} to come"))
-        content = "bad" if turn == 1 else document(body="Ours.")
-        arguments = json.dumps({"file_path": str(self._path), "content": content})
-        call = ToolCall("1", "write_file" if turn else "read_file", arguments)
-        return Reply("", (call,), Usage(model_calls=1))
+        name, arguments = self._script.next_call(sum(message.role == "assistant" for message in messages))
+        return Reply("", (ToolCall("1", name, json.dumps(arguments)),), Usage(model_calls=1))
 
 
 def test_a_failure_after_the_commit_point_still_gives_the_result(tmp_path: Path, roots: Roots) -> None:
@@ -59,12 +51,12 @@ def test_a_failure_before_the_commit_point_is_reported(tmp_path: Path, roots: Ro
     with pytest.raises(StoreBusy):
         remember(call, store=store, roots=roots, model=OfflineModel())
 
-    assert open_store(tmp_path / "base").resolve(call.run, close=True) is None
+    assert open_store(tmp_path / "base").resolve(call.task, close=True) is None
     assert list(roots.user.rglob("*.md")) == []
 
 
 def test_a_conflict_runs_the_agent_again_on_what_is_there_now(store: Store, roots: Roots) -> None:
-    model = Meddled(roots.user / "a.md", edits=1)
+    model = EditedModel(roots.user / "a.md", edits=1)
 
     result = remember(a_call(), store=store, roots=roots, model=model)
 
@@ -73,17 +65,17 @@ def test_a_conflict_runs_the_agent_again_on_what_is_there_now(store: Store, root
 
 
 def test_a_conflict_is_given_up_after_three_more_runs(store: Store, roots: Roots) -> None:
-    model = Meddled(roots.user / "a.md", edits=9)
+    model = EditedModel(roots.user / "a.md", edits=9)
 
     with pytest.raises(CommitConflict):
         remember(a_call(), store=store, roots=roots, model=model)
 
     assert model.calls == 4 * 3
-    assert "By others" in (roots.user / "a.md").read_text()
+    assert "Edited by a person" in (roots.user / "a.md").read_text()
 
 
 def test_a_conflict_with_little_time_left_is_given_up_at_once(store: Store, roots: Roots) -> None:
-    model = Meddled(roots.user / "a.md", edits=9)
+    model = EditedModel(roots.user / "a.md", edits=9)
 
     with pytest.raises(CommitConflict):
         remember(a_call(time_ms=50_000), store=store, roots=roots, model=model)
@@ -98,8 +90,8 @@ def store(tmp_path: Path, roots: Roots) -> Store:
 
 
 def a_call(*, time_ms: int = 290_000) -> RememberCall:
-    run = TaskRun(new_task_id("remember"), LaneId("test/lane"), 1, "remember")
-    return RememberCall(RememberParams(content="Prefers tea", cwd="/"), run, Deadline.after(time_ms))
+    task = FencedTask(new_task_id("remember"), LaneId("test/lane"), 1, "remember")
+    return RememberCall(RememberParams(content="Prefers tea", cwd="/"), task, Deadline.after(time_ms))
 
 
 def busy_at(step: str) -> Callable[[str], None]:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import ConfigError
-from core.settings import ModelSettings, Settings, load_settings
+from core.settings import ModelSettings, Settings, load_client_settings, load_model_settings, load_settings
 
 
 @pytest.fixture(autouse=True)
@@ -11,7 +11,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch):
     import os
 
     for name in list(os.environ):
-        if name.startswith(("MEMLANE_", "QWEN_CODE_", "OPENAI_")):
+        if name.startswith(("MEMLANE_", "QWEN_CODE_", "OPENAI_")) or name == "XDG_RUNTIME_DIR":
             monkeypatch.delenv(name)
 
 
@@ -60,6 +60,45 @@ def test_the_memory_folder_of_ours_wins_over_the_shared_one(monkeypatch: pytest.
     assert load_settings(memory_dir=Path("/ours")).memory_base == Path("/ours")
 
 
+def test_the_default_memory_base_is_told_apart_from_a_configured_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("QWEN_CODE_MEMORY_BASE_DIR", "")
+    assert load_settings().memory_is_default
+
+    assert not load_settings(memory_dir=Path("~/.qwen")).memory_is_default
+    monkeypatch.setenv("QWEN_CODE_MEMORY_BASE_DIR", "~/.qwen")
+    assert not load_settings().memory_is_default
+    assert load_settings().memory_base == Path("~/.qwen").expanduser()
+
+
+@pytest.mark.parametrize("value", ["true", "yes", "2", ""])
+def test_local_memory_is_switched_on_by_1_only(monkeypatch: pytest.MonkeyPatch, value: str):
+    monkeypatch.setenv("QWEN_CODE_MEMORY_LOCAL", value)
+
+    assert not load_settings().memory_local
+
+
+def test_settings_that_are_loaded_don_t_change_with_the_environment(monkeypatch: pytest.MonkeyPatch):
+    settings = load_settings()
+    monkeypatch.setenv("QWEN_CODE_MEMORY_BASE_DIR", "/later")
+    monkeypatch.setenv("QWEN_CODE_MEMORY_LOCAL", "1")
+
+    assert settings.memory_base == Path("~/.qwen").expanduser()
+    assert not settings.memory_local
+
+
+def test_a_bad_model_setting_is_named(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMLANE_MODEL_TIMEOUT_S", "0")
+
+    with pytest.raises(ConfigError, match="MEMLANE_MODEL_TIMEOUT_S: "):
+        load_model_settings()
+
+
+def test_where_the_service_is_found_has_a_default(monkeypatch: pytest.MonkeyPatch):
+    assert load_client_settings().url == "http://127.0.0.1:4170"
+    monkeypatch.setenv("MEMLANE_URL", "http://localhost:1")
+    assert load_client_settings().url == "http://localhost:1"
+
+
 def test_local_memory_is_off_unless_asked_for(monkeypatch: pytest.MonkeyPatch):
     assert not load_settings().memory_local
     monkeypatch.setenv("QWEN_CODE_MEMORY_LOCAL", "1")
@@ -99,4 +138,4 @@ def test_no_redis_is_a_clear_error():
     ],
 )
 def test_without_a_model_the_offline_model_serves(given: dict[str, str], offline: bool):
-    assert ModelSettings(**given).offline is offline  # type: ignore[arg-type]
+    assert ModelSettings.model_validate(given).offline is offline

@@ -1,10 +1,9 @@
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
 from core.errors import ConfigError
-from core.workspaces import WorkspaceMismatch, Workspaces
+from core.workspaces import Workspaces
 
 
 def test_the_first_workspace_is_primary_and_repeats_are_one(tmp_path: Path):
@@ -18,29 +17,21 @@ def test_the_first_workspace_is_primary_and_repeats_are_one(tmp_path: Path):
     assert workspaces.primary.path == str(tmp_path / "a")
 
 
-def test_a_workspace_is_selected_by_id_and_by_encoded_path(tmp_path: Path):
-    folder = tmp_path / "mit Leerzeichen & é"
-    folder.mkdir()
-    workspaces = Workspaces([str(folder)])
+def test_a_workspace_is_found_by_id_and_by_any_path_that_leads_to_it(tmp_path: Path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    workspaces = Workspaces([str(tmp_path / "a")])
 
-    assert workspaces.select(workspaces.primary.id) is workspaces.primary
-    assert workspaces.select(quote(str(folder), safe="")) is workspaces.primary
-    assert workspaces.select(quote(str(folder / ".." / folder.name), safe="")) is workspaces.primary
-
-
-def test_another_path_is_a_mismatch_that_tells_how_many_there_are(tmp_path: Path):
-    with pytest.raises(WorkspaceMismatch) as mismatch:
-        Workspaces([str(tmp_path)]).select("%2Fetc")
-
-    assert mismatch.value.workspace_count == 1
+    assert workspaces.by_id(workspaces.primary.id) is workspaces.primary
+    for path in (tmp_path / "a", tmp_path / "link", tmp_path / "a" / ".." / "a"):
+        assert workspaces.by_path(str(path)) is workspaces.primary
 
 
-@pytest.mark.parametrize("selector", ["nope", "", "relative%2Fpath", "%2Fa%00b"])
-def test_a_selector_that_is_neither_id_nor_path_is_a_mismatch(tmp_path: Path, selector: str):
-    with pytest.raises(WorkspaceMismatch) as mismatch:
-        Workspaces([str(tmp_path)]).select(selector)
+def test_another_id_or_path_is_none(tmp_path: Path):
+    workspaces = Workspaces([str(tmp_path)])
 
-    assert mismatch.value.workspace_count is None
+    assert workspaces.by_id("nope") is None
+    assert workspaces.by_path(str(tmp_path.parent)) is None
 
 
 def test_no_workspace_is_refused():

@@ -13,7 +13,7 @@ def announcement(tmp_path: Path, *, token_file: Path | None, folders: int = 1) -
     for path in paths:
         path.mkdir()
     settings = load_settings(home=tmp_path / "home", memory_dir=tmp_path)
-    site = Site(settings, Workspaces(map(str, paths)), tmp_path / "run", "secret", token_file)
+    site = Site(settings, Workspaces(map(str, paths)), "secret", token_file)
     return Announcement(site, "http://127.0.0.1:4170", "unix:///r.sock?db=0")
 
 

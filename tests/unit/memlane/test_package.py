@@ -14,7 +14,7 @@ def test_the_client_is_offered_by_the_package():
 
 def test_any_other_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'Server'"):
-        memlane.Server  # noqa: B018
+        memlane.Server  # noqa: B018 - reading it is the test
 
 
 def test_importing_the_package_loads_no_http_library():

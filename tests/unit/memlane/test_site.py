@@ -36,7 +36,6 @@ def test_the_home_is_made_private_with_a_token(tmp_path, held):
     assert stat.S_IMODE((tmp_path / "home").stat().st_mode) == 0o700
     assert site.token_file == tmp_path / "home" / "token"
     assert (tmp_path / "home" / "token").read_text().strip() == site.token
-    assert site.run_dir == tmp_path / "home" / "run"
     assert token_of(site.settings) == site.token
 
 
@@ -72,6 +71,13 @@ def test_the_default_memory_base_is_made_when_missing(tmp_path, held):
     open_site(settings(tmp_path), held_by=held)
 
     assert stat.S_IMODE((tmp_path / ".qwen").stat().st_mode) == 0o700
+
+
+def test_the_memory_base_that_other_tools_are_told_of_has_to_exist(tmp_path, held, monkeypatch):
+    monkeypatch.setenv("QWEN_CODE_MEMORY_BASE_DIR", str(tmp_path / ".qwen"))
+
+    with pytest.raises(ConfigError, match="does not exist"):
+        open_site(settings(tmp_path), held_by=held)
 
 
 def test_a_configured_memory_base_has_to_exist(tmp_path, held):

@@ -128,18 +128,20 @@ def test_an_index_of_one_line_over_the_budget_is_the_warning_alone():
     assert render_index([entry(path="p" * 30_000)]).startswith("\n\n> WARNING: ")
 
 
-def test_the_index_of_a_folder_names_every_memory_in_it(bench):
-    bench.put(bench.user / "user/tea.md", note("Tea"))
-    bench.put(bench.user / "pinned/deep/er/p.md", note("Pinned", kind="project"))
-    bench.put(bench.user / "broken.md", b"no header")
-    bench.put(bench.user / "MEMORY.md", note("Not me"))
-    bench.put(bench.user / "note.txt", note("Nor me"))
-    bench.put(bench.user / "big.md", note("Big", body="é" * 20_000))
-    (bench.user / "link.md").symlink_to(bench.user / "user/tea.md")
-    (bench.user / "loop").symlink_to(bench.user)
-    (bench.user / "hard.md").hardlink_to(bench.put(bench.base / "secret.md", note("Secret")))
+def test_the_index_of_a_folder_names_every_memory_in_it(memory_base):
+    memory_base.put(memory_base.user / "user/tea.md", note("Tea"))
+    memory_base.put(memory_base.user / "pinned/deep/er/p.md", note("Pinned", kind="project"))
+    memory_base.put(memory_base.user / "broken.md", b"no header")
+    memory_base.put(memory_base.user / "MEMORY.md", note("Not me"))
+    memory_base.put(memory_base.user / "note.txt", note("Nor me"))
+    memory_base.put(memory_base.user / "big.md", note("Big", body="é" * 20_000))
+    (memory_base.user / "link.md").symlink_to(memory_base.user / "user/tea.md")
+    (memory_base.user / "loop").symlink_to(memory_base.user)
+    (memory_base.user / "hard.md").hardlink_to(
+        memory_base.put(memory_base.path / "secret.md", note("Secret"))
+    )
 
-    lines = build_index(bench.user).split("\n")
+    lines = build_index(memory_base.user).split("\n")
 
     assert sorted(parts(line)[1] for line in lines) == ["Big", "Pinned", "Tea"]
 

@@ -6,7 +6,8 @@ import pytest
 from memory.errors import StoreBusy, StoreUnusable
 from memory.renames import Renames
 from memory.store import open_store
-from tests.support.memory import KillAt, in_child, note, task_run
+from tests.support.memory import KillAt, fenced_task, note
+from tests.support.memory_process import commit, in_child
 
 
 class AlwaysTaken(Renames):
@@ -16,62 +17,59 @@ class AlwaysTaken(Renames):
         return False
 
 
-def killed_at(step):
-    return lambda name: KillAt(0)(name) if name == step else None
-
-
-def test_a_file_that_never_stands_still_is_left_to_the_next_holder(bench):
-    run = task_run()
+def test_a_file_that_never_stands_still_is_left_to_the_next_holder(memory_base):
+    run = fenced_task()
 
     with pytest.raises(StoreBusy, match="changing"):
-        bench.commit(open_store(bench.base, renames=AlwaysTaken()), run, {bench.user / "a.md": note()})
+        memory_base.commit(
+            open_store(memory_base.path, renames=AlwaysTaken()), run, {memory_base.user / "a.md": note()}
+        )
 
-    assert open_store(bench.base).seal(run) is not None
-    assert (bench.user / "a.md").read_bytes() == note()
+    assert open_store(memory_base.path).seal(run) is not None
+    assert (memory_base.user / "a.md").read_bytes() == note()
 
 
-def test_a_folder_that_was_swapped_away_is_given_back(bench):
-    path = bench.put(bench.user / "a.md", note("Old"))
-    run = task_run()
-    die = killed_at("part ready")
-    code = in_child(lambda: bench.commit(open_store(bench.base, checkpoint=die), run, {path: note()}))
+def test_a_folder_that_was_swapped_away_is_given_back(memory_base):
+    path = memory_base.put(memory_base.user / "a.md", note("Old"))
+    run = fenced_task()
+    code = in_child(commit, memory_base, run, {path: note()}, checkpoint=KillAt(name="part ready"))
     assert code == -signal.SIGKILL
-    (temporary,) = bench.user.glob(".memlane-*.tmp")
+    (temporary,) = memory_base.user.glob(".memlane-*.tmp")
     temporary.rename(path)
-    bench.put(temporary / "inner.txt", b"mine")
+    memory_base.put(temporary / "inner.txt", b"mine")
 
     with pytest.raises(StoreUnusable, match="folder"):
-        open_store(bench.base).seal(run)
+        open_store(memory_base.path).seal(run)
 
     assert (path / "inner.txt").read_bytes() == b"mine"
 
 
-def test_special_files_that_take_a_documents_place_are_recorded(bench):
-    path = bench.put(bench.user / "a.md", note("Old"))
+def test_special_files_that_take_a_documents_place_are_recorded(memory_base):
+    path = memory_base.put(memory_base.user / "a.md", note("Old"))
 
     def swap(name):
         if name == "journal durable":
             path.unlink()
             os.mkfifo(path)
 
-    bench.commit(open_store(bench.base, checkpoint=swap), task_run(), {path: note()})
+    memory_base.commit(open_store(memory_base.path, checkpoint=swap), fenced_task(), {path: note()})
 
     assert path.read_bytes() == note()
-    assert len(list((bench.base / "memlane/external").glob("*.json"))) == 1
+    assert len(list((memory_base.path / "memlane/external").glob("*.json"))) == 1
 
 
-def test_a_document_that_vanished_before_its_removal_is_removed(bench):
-    path = bench.put(bench.user / "a.md", note("Old"))
+def test_a_document_that_vanished_before_its_removal_is_removed(memory_base):
+    path = memory_base.put(memory_base.user / "a.md", note("Old"))
     store = open_store(
-        bench.base, checkpoint=lambda name: path.unlink() if name == "journal durable" else None
+        memory_base.path, checkpoint=lambda name: path.unlink() if name == "journal durable" else None
     )
 
-    assert bench.commit(store, task_run(), {path: None})["revision"] == "r1"
+    assert memory_base.commit(store, fenced_task(), {path: None})["revision"] == "r1"
     assert not path.exists()
 
 
-def test_a_folder_deleted_with_its_document_does_not_stop_the_removal(bench):
-    path = bench.put(bench.user / "sub/a.md", note("Old"))
+def test_a_folder_deleted_with_its_document_does_not_stop_the_removal(memory_base):
+    path = memory_base.put(memory_base.user / "sub/a.md", note("Old"))
 
     def delete(name):
         if name == "journal durable":
@@ -79,5 +77,8 @@ def test_a_folder_deleted_with_its_document_does_not_stop_the_removal(bench):
             path.parent.rmdir()
 
     assert (
-        bench.commit(open_store(bench.base, checkpoint=delete), task_run(), {path: None})["revision"] == "r1"
+        memory_base.commit(open_store(memory_base.path, checkpoint=delete), fenced_task(), {path: None})[
+            "revision"
+        ]
+        == "r1"
     )

@@ -5,17 +5,17 @@ import pytest
 
 from memory.errors import DocumentMissing, PathEscape, PathRefused, TooLarge
 from memory.paths import Roots
-from memory.transaction import Change, Entry, Transaction
-from tests.support.memory import note, task_run
+from memory.transaction import Change, ListedName, Transaction
+from tests.support.memory import fenced_task, note
 
 
 @pytest.fixture
-def tea(bench):
-    return bench.put(bench.user / "user/tea.md", note("Tea"))
+def tea(memory_base):
+    return memory_base.put(memory_base.user / "user/tea.md", note("Tea"))
 
 
-def test_it_reads_what_it_wrote_and_the_disk_stays(bench, tea):
-    transaction = bench.transaction()
+def test_it_reads_what_it_wrote_and_the_disk_stays(memory_base, tea):
+    transaction = memory_base.transaction()
 
     transaction.write(str(tea), note("New"))
 
@@ -24,8 +24,8 @@ def test_it_reads_what_it_wrote_and_the_disk_stays(bench, tea):
     assert transaction.changes == (Change(str(tea), "user", note("Tea"), note("New")),)
 
 
-def test_a_removed_document_is_missing_for_the_task_alone(bench, tea):
-    transaction = bench.transaction()
+def test_a_removed_document_is_missing_for_the_task_alone(memory_base, tea):
+    transaction = memory_base.transaction()
 
     transaction.remove(str(tea))
 
@@ -39,19 +39,19 @@ def test_a_removed_document_is_missing_for_the_task_alone(bench, tea):
     assert tea.exists()
 
 
-def test_edits_that_end_where_they_began_are_no_change(bench, tea):
-    transaction = bench.transaction()
+def test_edits_that_end_where_they_began_are_no_change(memory_base, tea):
+    transaction = memory_base.transaction()
     transaction.write(str(tea), note("New"))
     transaction.write(str(tea), note("Tea"))
-    transaction.write(str(bench.user / "x.md"), note())
-    transaction.remove(str(bench.user / "x.md"))
+    transaction.write(str(memory_base.user / "x.md"), note())
+    transaction.remove(str(memory_base.user / "x.md"))
 
     assert transaction.changes == ()
 
 
-def test_it_knows_what_it_has_read(bench, tea):
-    transaction = bench.transaction()
-    other = str(bench.user / "other.md")
+def test_it_knows_what_it_has_read(memory_base, tea):
+    transaction = memory_base.transaction()
+    other = str(memory_base.user / "other.md")
     with pytest.raises(DocumentMissing):
         transaction.read(other)
 
@@ -60,73 +60,73 @@ def test_it_knows_what_it_has_read(bench, tea):
     transaction.write(other, note())
 
     assert before == [False, False]
-    assert [transaction.has_read(path) for path in (str(tea), f"{bench.user}//user/./tea.md", other)] == [
-        True
-    ] * 3
+    assert [
+        transaction.has_read(path) for path in (str(tea), f"{memory_base.user}//user/./tea.md", other)
+    ] == [True] * 3
 
 
-def test_listings_show_staged_documents_folders_first(bench, tea):
-    transaction = bench.transaction()
-    bench.put(bench.user / "a.md", note())
-    bench.put(bench.user / "MEMORY.md", b"")
-    bench.put(bench.user / ".memlane-0123-0.tmp", b"")
-    (bench.user / "link.md").symlink_to(tea)
-    transaction.write(str(bench.user / "zoo/b.md"), note())
-    transaction.write(str(bench.user / "b.md"), note())
+def test_listings_show_staged_documents_folders_first(memory_base, tea):
+    transaction = memory_base.transaction()
+    memory_base.put(memory_base.user / "a.md", note())
+    memory_base.put(memory_base.user / "MEMORY.md", b"")
+    memory_base.put(memory_base.user / ".memlane-0123-0.tmp", b"")
+    (memory_base.user / "link.md").symlink_to(tea)
+    transaction.write(str(memory_base.user / "zoo/b.md"), note())
+    transaction.write(str(memory_base.user / "b.md"), note())
 
-    assert transaction.list_directory(str(bench.user)) == (
-        Entry("user", True),
-        Entry("zoo", True),
-        Entry("MEMORY.md", False),
-        Entry("a.md", False),
-        Entry("b.md", False),
+    assert transaction.list_directory(str(memory_base.user)) == (
+        ListedName("user", True),
+        ListedName("zoo", True),
+        ListedName("MEMORY.md", False),
+        ListedName("a.md", False),
+        ListedName("b.md", False),
     )
-    assert transaction.list_directory(str(bench.user / "zoo")) == (Entry("b.md", False),)
+    assert transaction.list_directory(str(memory_base.user / "zoo")) == (ListedName("b.md", False),)
     assert list(transaction.documents("user")) == [
-        str(bench.user / name) for name in ("a.md", "b.md", "user/tea.md", "zoo/b.md")
+        str(memory_base.user / name) for name in ("a.md", "b.md", "user/tea.md", "zoo/b.md")
     ]
 
 
-def test_a_missing_folder_can_not_be_listed_but_a_missing_root_is_empty(bench):
-    transaction = bench.transaction()
-    bench.project.rmdir()
+def test_a_missing_folder_can_not_be_listed_but_a_missing_root_is_empty(memory_base):
+    transaction = memory_base.transaction()
+    memory_base.project.rmdir()
 
     with pytest.raises(DocumentMissing):
-        transaction.list_directory(str(bench.user / "none"))
-    assert transaction.list_directory(str(bench.project)) == ()
+        transaction.list_directory(str(memory_base.user / "none"))
+    assert transaction.list_directory(str(memory_base.project)) == ()
     assert list(transaction.documents("project")) == []
 
 
-def test_it_tells_what_exists(bench, tea):
-    transaction = bench.transaction()
-    transaction.write(str(bench.user / "new/x.md"), note())
+def test_it_tells_what_exists(memory_base, tea):
+    transaction = memory_base.transaction()
+    transaction.write(str(memory_base.user / "new/x.md"), note())
 
     paths = ["user/tea.md", "user", "new", "new/x.md", "", "none", "none/x.md"]
 
-    assert [transaction.exists(f"{bench.user}/{path}") for path in paths] == [True] * 5 + [False] * 2
+    assert [transaction.exists(f"{memory_base.user}/{path}") for path in paths] == [True] * 5 + [False] * 2
 
 
-def test_the_scope_of_a_path_is_its_root(bench):
-    transaction = bench.transaction()
+def test_the_scope_of_a_path_is_its_root(memory_base):
+    transaction = memory_base.transaction()
 
-    assert transaction.scope_of(str(bench.user)) == "user"
-    assert transaction.scope_of(f"{bench.project}/not/there.md") == "project"
+    assert transaction.scope_of(str(memory_base.user)) == "user"
+    assert transaction.scope_of(f"{memory_base.project}/not/there.md") == "project"
 
 
-def outside_paths(bench):
+def outside_paths(memory_base):
     return [
         "relative.md",
         "",
-        f"{bench.user}/../x.md",
-        f"{bench.user}/a/../../x.md",
+        f"{memory_base.user}/../x.md",
+        f"{memory_base.user}/a/../../x.md",
         "/etc/passwd",
-        f"{bench.user}-evil/x.md",
-        str(bench.base),
+        f"{memory_base.user}-evil/x.md",
+        str(memory_base.path),
     ]
 
 
-def test_paths_outside_are_refused_whatever_is_asked(bench, tea):
-    transaction = bench.transaction()
+def test_paths_outside_are_refused_whatever_is_asked(memory_base, tea):
+    transaction = memory_base.transaction()
     calls = [
         transaction.scope_of,
         transaction.read,
@@ -136,47 +136,47 @@ def test_paths_outside_are_refused_whatever_is_asked(bench, tea):
         transaction.list_directory,
         lambda path: transaction.write(path, note()),
     ]
-    for path in outside_paths(bench):
+    for path in outside_paths(memory_base):
         for call in calls:
             with pytest.raises(PathEscape):
                 call(path)
     assert transaction.changes == ()
 
 
-def test_links_are_refused_in_any_step(bench, tea, tmp_path):
-    target = bench.put(tmp_path / "outside/x.md", b"secret")
-    (bench.user / "leaf.md").symlink_to(target)
-    (bench.user / "dangling.md").symlink_to(tmp_path / "none.md")
-    (bench.user / "folder").symlink_to(target.parent)
-    (bench.user / "hard.md").hardlink_to(target)
-    transaction = bench.transaction()
+def test_links_are_refused_in_any_step(memory_base, tea, tmp_path):
+    target = memory_base.put(tmp_path / "outside/x.md", b"secret")
+    (memory_base.user / "leaf.md").symlink_to(target)
+    (memory_base.user / "dangling.md").symlink_to(tmp_path / "none.md")
+    (memory_base.user / "folder").symlink_to(target.parent)
+    (memory_base.user / "hard.md").hardlink_to(target)
+    transaction = memory_base.transaction()
 
     for name in ("leaf.md", "dangling.md", "folder/x.md", "folder/new.md", "hard.md"):
         for call in (transaction.read, transaction.remove, transaction.exists):
             with pytest.raises(PathEscape):
-                call(str(bench.user / name))
+                call(str(memory_base.user / name))
         with pytest.raises(PathEscape):
-            transaction.write(str(bench.user / name), note())
+            transaction.write(str(memory_base.user / name), note())
     with pytest.raises(PathEscape):
-        transaction.list_directory(str(bench.user / "folder"))
+        transaction.list_directory(str(memory_base.user / "folder"))
     assert target.read_bytes() == b"secret"
 
 
-def test_what_is_no_regular_file_is_refused_without_waiting(bench):
-    os.mkfifo(bench.user / "fifo.md")
-    (bench.user / "folder.md").mkdir()
-    here = os.open(bench.user, os.O_RDONLY)
+def test_what_is_no_regular_file_is_refused_without_waiting(memory_base):
+    os.mkfifo(memory_base.user / "fifo.md")
+    (memory_base.user / "folder.md").mkdir()
+    here = os.open(memory_base.user, os.O_RDONLY)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"/proc/self/fd/{here}/socket.md")
     os.close(here)
-    bench.put(bench.user / "file.md", note())
-    transaction = bench.transaction()
+    memory_base.put(memory_base.user / "file.md", note())
+    transaction = memory_base.transaction()
 
     for name in ("fifo.md", "folder.md", "socket.md", "", "file.md/x.md"):
         with pytest.raises(PathRefused):
-            transaction.read(f"{bench.user}/{name}")
+            transaction.read(f"{memory_base.user}/{name}")
         with pytest.raises(PathRefused):
-            transaction.write(f"{bench.user}/{name}", note())
+            transaction.write(f"{memory_base.user}/{name}", note())
 
 
 @pytest.mark.parametrize(
@@ -199,24 +199,24 @@ def test_what_is_no_regular_file_is_refused_without_waiting(bench):
         "a\udcff.md",
     ],
 )
-def test_names_that_may_not_be_written(bench, name):
-    transaction = bench.transaction()
+def test_names_that_may_not_be_written(memory_base, name):
+    transaction = memory_base.transaction()
 
     with pytest.raises(PathRefused):
-        transaction.write(f"{bench.user}/{name}", note())
+        transaction.write(f"{memory_base.user}/{name}", note())
 
     assert transaction.changes == ()
 
 
-def test_pinned_documents_and_the_index_can_be_read(bench):
-    bench.put(bench.user / "pinned/p.md", note("Pinned"))
-    bench.put(bench.user / "MEMORY.md", b"index")
-    transaction = bench.transaction()
+def test_pinned_documents_and_the_index_can_be_read(memory_base):
+    memory_base.put(memory_base.user / "pinned/p.md", note("Pinned"))
+    memory_base.put(memory_base.user / "MEMORY.md", b"index")
+    transaction = memory_base.transaction()
 
-    assert transaction.read(str(bench.user / "pinned/p.md")) == note("Pinned")
-    assert transaction.read(str(bench.user / "MEMORY.md")) == b"index"
+    assert transaction.read(str(memory_base.user / "pinned/p.md")) == note("Pinned")
+    assert transaction.read(str(memory_base.user / "MEMORY.md")) == b"index"
     with pytest.raises(PathRefused):
-        transaction.remove(str(bench.user / "pinned/p.md"))
+        transaction.remove(str(memory_base.user / "pinned/p.md"))
 
 
 @pytest.mark.parametrize(
@@ -224,57 +224,57 @@ def test_pinned_documents_and_the_index_can_be_read(bench):
     [("user/tea.md", "user/Tea.md"), ("user/tea.md", "User/x.md"), ("caf\u00e9.md", "cafe\u0301.md")],
 )
 @pytest.mark.parametrize("staged", [True, False])
-def test_a_twin_by_case_or_unicode_form_is_refused(bench, existing, twin, staged):
-    transaction = bench.transaction()
+def test_a_twin_by_case_or_unicode_form_is_refused(memory_base, existing, twin, staged):
+    transaction = memory_base.transaction()
     if staged:
-        transaction.write(f"{bench.user}/{existing}", note())
+        transaction.write(f"{memory_base.user}/{existing}", note())
     else:
-        bench.put(bench.user / existing, note())
+        memory_base.put(memory_base.user / existing, note())
 
     with pytest.raises(PathRefused, match="too like"):
-        transaction.write(f"{bench.user}/{twin}", note())
-    transaction.write(f"{bench.project}/{twin}", note())
-    transaction.write(f"{bench.user}/{existing}", note("Again"))
+        transaction.write(f"{memory_base.user}/{twin}", note())
+    transaction.write(f"{memory_base.project}/{twin}", note())
+    transaction.write(f"{memory_base.user}/{existing}", note("Again"))
 
 
-def test_a_staged_path_is_a_file_or_a_folder(bench):
-    transaction = bench.transaction()
-    transaction.write(str(bench.user / "a.md"), note())
-    transaction.write(str(bench.user / "b.md/x.md"), note())
+def test_a_staged_path_is_a_file_or_a_folder(memory_base):
+    transaction = memory_base.transaction()
+    transaction.write(str(memory_base.user / "a.md"), note())
+    transaction.write(str(memory_base.user / "b.md/x.md"), note())
 
     for path in ("a.md/x.md", "b.md"):
         with pytest.raises(PathRefused, match="both"):
-            transaction.write(f"{bench.user}/{path}", note())
+            transaction.write(f"{memory_base.user}/{path}", note())
 
 
-def test_a_scope_that_is_not_writable_is_refused_and_readable(bench, tea):
-    transaction = Transaction(task_run(), bench.roots, writable=frozenset({"project"}))
+def test_a_scope_that_is_not_writable_is_refused_and_readable(memory_base, tea):
+    transaction = Transaction(fenced_task(), memory_base.roots, writable=frozenset({"project"}))
 
     with pytest.raises(PathRefused, match="user"):
         transaction.write(str(tea), note())
     assert transaction.read(str(tea)) == note("Tea")
 
 
-def test_sizes_and_numbers_are_limited(bench, tea):
-    transaction = bench.transaction()
+def test_sizes_and_numbers_are_limited(memory_base, tea):
+    transaction = memory_base.transaction()
 
     with pytest.raises(TooLarge):
         transaction.write(str(tea), b"x" * (256 * 1024 + 1))
     with pytest.raises(TooLarge):
         transaction.read(str(tea), max_bytes=10)
     for number in range(50):
-        transaction.write(str(bench.user / f"{number}.md"), note())
-    transaction.write(str(bench.user / "0.md"), note("Again"))
+        transaction.write(str(memory_base.user / f"{number}.md"), note())
+    transaction.write(str(memory_base.user / "0.md"), note("Again"))
     with pytest.raises(TooLarge):
         transaction.write(str(tea), note())
     with pytest.raises(TooLarge):
-        transaction.read(str(bench.user / "0.md"), max_bytes=10)
+        transaction.read(str(memory_base.user / "0.md"), max_bytes=10)
 
 
-def test_it_validates_what_it_would_commit(bench, tea):
-    transaction = bench.transaction()
+def test_it_validates_what_it_would_commit(memory_base, tea):
+    transaction = memory_base.transaction()
     transaction.write(str(tea), b"no header")
-    transaction.write(str(bench.user / "good.md"), note())
+    transaction.write(str(memory_base.user / "good.md"), note())
 
     (problem,) = transaction.validate()
 
@@ -284,6 +284,6 @@ def test_it_validates_what_it_would_commit(bench, tea):
 def test_a_project_root_inside_the_user_root_is_the_projects(tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
-    transaction = Transaction(task_run(), Roots(tmp_path, inner), writable=frozenset())
+    transaction = Transaction(fenced_task(), Roots(tmp_path, inner), writable=frozenset())
 
     assert transaction.scope_of(str(inner / "x.md")) == "project"

@@ -1,16 +1,23 @@
 import json
 
 import pytest
+from gunicorn.http import errors as http  # type: ignore[import-untyped]  # ships no types
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from werkzeug.http import parse_accept_header
 
 from core.errors import DependencyError, InputError, MemlaneError, StateError
-from core.workspaces import WorkspaceMismatch
 from events.errors import StorageFull, StorageUnavailable
-from jobs.errors import QueueFull
+from jobs.errors import (
+    IdempotencyConflict,
+    IdempotencyMismatch,
+    MemoryUnavailable,
+    Overloaded,
+    QueueFull,
+    TaskFinished,
+)
 from web import errors
-from web.problems import framework_problem, problem_of
+from web.problems import framework_problem, problem_of, transport_problem
 
 
 class Leaf(DependencyError):
@@ -28,14 +35,18 @@ class Leaf(DependencyError):
         (errors.RememberTaskNotFound(), 404, "remember_task_not_found"),
         (errors.BodyTimeout(), 408, "request_timeout"),
         (StateError("x"), 409, "wrong_state"),
-        (errors.MemoryUnavailable(), 409, "managed_memory_unavailable"),
+        (MemoryUnavailable("x"), 409, "managed_memory_unavailable"),
+        (IdempotencyConflict("x"), 409, "idempotency_conflict"),
+        (TaskFinished("x"), 409, "task_finished"),
         (errors.PayloadTooLarge(), 413, "payload_too_large"),
         (errors.UnsupportedMediaType("x"), 415, "unsupported_media_type"),
+        (IdempotencyMismatch("x"), 422, "idempotency_mismatch"),
         (QueueFull("x", retry_after_s=7), 429, "remember_queue_full"),
         (MemlaneError("x"), 500, "internal"),
         (Leaf("x"), 503, "leaf_of_this_test"),
         (StorageUnavailable("x"), 503, "storage_unavailable"),
         (StorageFull("x"), 503, "storage_full"),
+        (Overloaded("x", retry_after_s=7), 503, "overloaded"),
         (errors.NotReady("x"), 503, "not_ready"),
     ],
 )
@@ -63,9 +74,10 @@ def test_the_text_of_what_is_not_the_callers_fault_stays_inside(error: MemlaneEr
 def test_facts_of_an_error_get_out() -> None:
     assert problem_of(errors.InvalidClientId("x", client_id="c")).facts == {"clientId": "c"}
     assert problem_of(errors.InvalidClientId("x")).facts == {}
-    assert problem_of(WorkspaceMismatch("x", workspace_count=2)).facts == {"workspaceCount": 2}
-    assert problem_of(WorkspaceMismatch("x")).facts == {}
+    assert problem_of(errors.WorkspaceMismatch("x", workspace_count=2)).facts == {"workspaceCount": 2}
+    assert problem_of(errors.WorkspaceMismatch("x")).facts == {}
     assert problem_of(QueueFull("x", retry_after_s=7)).headers == {"Retry-After": "7"}
+    assert problem_of(Overloaded("x", retry_after_s=7)).headers == {"Retry-After": "7"}
 
 
 @pytest.mark.parametrize(
@@ -78,6 +90,23 @@ def test_facts_of_an_error_get_out() -> None:
 )
 def test_what_the_framework_refuses_has_a_code(error: HTTPException, status: int, code: str) -> None:
     problem = framework_problem(error)
+
+    assert (problem.status, problem.code) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "code"),
+    [
+        (http.LimitRequestLine(9, 8), 414, "uri_too_long"),
+        (http.ExpectationFailed("x"), 417, "expectation_failed"),
+        (http.LimitRequestHeaders("x"), 431, "headers_too_large"),
+        (http.UnsupportedTransferCoding("x"), 501, "unsupported_transfer_coding"),
+        (http.InvalidHeaderName("x"), 400, "invalid_request"),
+        (RuntimeError("x"), 500, "internal"),
+    ],
+)
+def test_what_the_server_refuses_has_a_code(error: Exception, status: int, code: str) -> None:
+    problem = transport_problem(error)
 
     assert (problem.status, problem.code) == (status, code)
 

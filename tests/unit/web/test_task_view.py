@@ -80,7 +80,18 @@ def test_a_failed_task_has_an_error_and_no_result() -> None:
 
 
 def test_a_cancelled_task_is_failed_on_the_wire() -> None:
-    view = describe(replace(QUEUED, status="cancelled"), home="/home/u")
+    task = replace(
+        QUEUED, status="cancelled", error_code="task_cancelled", error_message="The task was cancelled."
+    )
+
+    view = describe(task, home="/home/u")
 
     assert (view["status"], view["outcome"]) == ("failed", "cancelled")
-    assert view["error"]["code"] == "task_cancelled"
+    assert view["error"] == {"code": "task_cancelled", "message": "The task was cancelled."}
+    assert "result" not in view
+
+
+def test_what_is_null_inside_a_result_stays() -> None:
+    view = describe(replace(QUEUED, status="completed", result={"revision": None}), home="/")
+
+    assert view["result"] == {"revision": None}

@@ -1,0 +1,32 @@
+"""One list of event names: the constants, what the scripts write, what the page describes."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+from events import kinds
+from jobs.tasks import EndStatus
+
+ROOT = Path(__file__).parents[3]
+NAMES = {value for name, value in vars(kinds).items() if name.isupper()}
+STREAM_NAMES = {
+    kinds.REPLAY_COMPLETE,
+    kinds.STATE_RESYNC_REQUIRED,
+    kinds.SLOW_CLIENT_WARNING,
+    kinds.CLIENT_EVICTED,
+}
+
+
+def test_the_scripts_write_the_names_that_are_declared():
+    sources = "\n".join(path.read_text() for path in (ROOT / "jobs" / "lua").glob("*.lua"))
+    literal = set(re.findall(r"(?:task_event|append_event)\(log, '(\w+)'", sources))
+    composed = {f"task_{status}" for status in get_args(EndStatus) if status != "queued"}
+    assert "task_event(log, 'task_' .. ending.status" in sources
+
+    assert literal - {"task_"} | composed == NAMES - STREAM_NAMES
+
+
+def test_the_page_describes_every_name():
+    page = (ROOT / "docs" / "events.md").read_text()
+
+    assert {name for name in NAMES if name not in page} == set()
