@@ -9,10 +9,10 @@ from core.ids import new_uuid
 from events import kinds
 from events.connect import connect
 from events.envelope import Envelope
-from events.errors import StorageUnavailable, SubscriptionEvicted
+from events.errors import StorageFull, StorageUnavailable, SubscriptionEvicted
 from events.feed import RING_SIZE
 from events.hub import EventHub, open_hub
-from events.log import append_fragment
+from events.log import EventLog, LogState, append_fragment
 from events.subscription import MAX_LAG, WARN_LAG, Subscription
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest, fresh_workspace_id
@@ -263,3 +263,50 @@ def wait_until_seen(hub: EventHub, writer: Writer, last_id: int) -> None:
         read(subscription, 1)
     feed = hub._feeds[writer.lane.workspace]
     feed.wait(after=last_id - 1, epoch=feed.epoch, timeout_s=WAIT_S)
+
+
+def test_after_a_failover_numbers_go_on_beyond_any_that_were_lost(redis_url: str):
+    writer = Writer(redis_url)
+    log = EventLog(writer.lane.redis)
+    writer.append(3)
+    before = log.state(writer.lane.workspace)
+    no_id = "0" * 40  # what a server that was never promoted has as its previous replication id
+    writer.lane.redis.hset(writer.lane.keys.lane, "eventReplid", no_id)
+
+    writer.append()
+
+    after = log.state(writer.lane.workspace)
+    assert after.epoch != before.epoch
+    assert after.last_id == before.last_id + 1000 + 1
+    writer.append()
+    assert log.state(writer.lane.workspace) == LogState(after.epoch, 1, after.last_id + 1)
+
+
+def test_a_restart_on_the_same_data_keeps_epoch_and_numbers(own_redis: EmbeddedRedis):
+    writer = Writer(own_redis.state_url)
+    writer.append(3)
+    before = EventLog(writer.lane.redis).state(writer.lane.workspace)
+
+    kill_redis(own_redis)
+    own_redis.start()
+    writer.append()
+
+    after = EventLog(writer.lane.redis).state(writer.lane.workspace)
+    assert (after.epoch, after.last_id) == (before.epoch, before.last_id + 1)
+
+
+def test_a_full_redis_keeps_readers_waiting_and_does_not_silence_them(own_redis: EmbeddedRedis):
+    writer = Writer(own_redis.state_url)
+    hub = open_hub(own_redis.state_url, [writer.lane.workspace])
+    writer.append()
+    with hub.open(writer.lane.workspace, after=1, epoch=None) as subscription:
+        read(subscription, 1)
+        writer.lane.redis.config_set("maxmemory", 1)
+        with pytest.raises(StorageFull):
+            EventLog(writer.lane.redis).state(fresh_workspace_id())
+        writer.lane.redis.config_set("maxmemory", 0)
+
+        writer.append()
+
+        assert read(subscription, 1)[0].id == 2
+    hub.close()
