@@ -10,7 +10,7 @@ from core.ids import TaskId, new_task_id
 from events.connect import connect
 from jobs.errors import QueueFull
 from jobs.lanes import Lease
-from jobs.limits import MAX_PENDING
+from jobs.limits import DOORBELL_MS, MAX_PENDING
 from jobs.scripts import source
 from jobs.tasks import End
 from tests.support.lane import DONE, LaneUnderTest, limits
@@ -132,6 +132,7 @@ class TestClaim:
         lane.submit()
         lane.submit()
         lane.granted()
+        lane.redis.hset(lane.keys.lane, "recovered", 1)  # no grace after a restart stands in for the lease
 
         assert lane.claim() is None
         assert lane.redis.llen(lane.keys.pending) == 1
@@ -301,6 +302,40 @@ class TestFinish:
             lane.submit()
 
         assert 12 <= refused.value.retry_after_s <= 14
+
+
+class TestDueIndex:
+    """Whatever a lane waits for, there is a time at which somebody looks."""
+
+    def due(self, lane: LaneUnderTest) -> float | None:
+        score: float | None = lane.redis.zscore(lane.keys.partition.due, lane.workspace)
+        return score
+
+    def test_a_waiting_lane_is_due_when_its_doorbell_counts_as_lost(self, lane: LaneUnderTest):
+        _, accepted = lane.submit()
+
+        assert self.due(lane) == accepted.accepted_ms + DOORBELL_MS
+
+    def test_a_leased_lane_is_due_shortly_after_its_lease(self, lane: LaneUnderTest):
+        lane.submit()
+        lane.granted()
+
+        assert self.due(lane) == int(lane.redis.hget(lane.keys.lane, "expiresAtMs")) + 200
+
+    def test_a_lane_with_more_to_do_is_due_after_each_end(self, lane: LaneUnderTest):
+        lane.submit()
+        lane.submit()
+
+        finished = lane.finish(lane.granted())
+
+        assert finished.doorbell_ms is not None
+        assert self.due(lane) == finished.doorbell_ms + DOORBELL_MS
+
+    def test_an_idle_lane_is_not_due(self, lane: LaneUnderTest):
+        lane.submit()
+        lane.finish(lane.granted())
+
+        assert self.due(lane) is None
 
 
 class TestSweep:
