@@ -21,7 +21,7 @@ from acp_bridge.control_pipe import ControlPipe
 from acp_bridge.errors import AgentUnavailable
 from acp_bridge.guard import guarded, open_living
 from acp_bridge.limits import Limits
-from acp_bridge.stderr import StderrLines
+from acp_bridge.stderr import StderrLines, read_record
 from core import clock
 from core.logs import get_logger
 
@@ -83,9 +83,9 @@ class ChildProcess(asyncio.SubprocessProtocol):
             self._require_program()
             transport = await self._spawn()
         except OSError as error:
-            program = self._launch.command[0]
-            _log.warning("agent_not_started", program=program, reason=error.strerror)
-            raise AgentUnavailable(f"the agent command could not be started: {error.strerror}") from error
+            reason = self._obstacle(error)
+            _log.warning("agent_not_started", program=self._launch.command[0], reason=reason)
+            raise AgentUnavailable(f"the agent command could not be started: {reason}") from error
         self._transport = transport
         self._ended = asyncio.create_task(self._see_end(transport))
         if self._doomed.done():
@@ -171,6 +171,12 @@ class ChildProcess(asyncio.SubprocessProtocol):
         self._log_stderr(self._stderr.finish())
         self._released.set_result(None)
 
+    def _obstacle(self, error: OSError) -> str:
+        # the system says "no such file" and not which: program or folder
+        if not Path(self._workspace).is_dir():
+            return f"the workspace folder {self._workspace} is missing"
+        return error.strerror or type(error).__name__
+
     def _require_program(self) -> None:
         # only the guard is started from here; what it can't start would look like an agent that died
         program = self._launch.command[0]
@@ -254,4 +260,5 @@ class ChildProcess(asyncio.SubprocessProtocol):
 
     def _log_stderr(self, lines: list[str]) -> None:
         for line in lines:
-            _log.info("agent_stderr", pid=self.pid, line=line)
+            record = read_record(line)
+            getattr(_log, record.level)(record.event, process="agent", pid=self.pid, **record.facts)

@@ -73,7 +73,7 @@ def run_headless(
     run = _Loop(agent, model=model, tools=tools, deadline=deadline).run()
     counts = Counter(f"{use.tool}.{'ok' if use.ok else 'failed'}" for use in run.tool_log)
     usage = run.usage.model_dump()
-    _log.info("headless_run_ended", agent=agent.name, ending=run.ending, tools=dict(counts), **usage)
+    _log.debug("headless_run_ended", agent=agent.name, ending=run.ending, tools=dict(counts), **usage)
     return run
 
 

@@ -3,7 +3,7 @@
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from agent import tools
 from agent.deadline import Deadline
@@ -13,12 +13,13 @@ from agent.models.interface import Model
 from agent.prompts import Order, remember_order, remember_system
 from agent.provenance import stamp_documents
 from agent.tools import MemoryTools
-from core.acp import RememberParams, RememberResult, Usage
-from core.clock import today
+from core.acp import RESERVE_MS, RememberParams, RememberResult, Usage
+from core.clock import boot_ms, today
 from core.errors import MemlaneError
 from core.logs import get_logger
 from memory.document import parse_document
 from memory.errors import CommitConflict, DocumentMissing, StoreBusy, StoreUnusable
+from memory.lock import HOLD_MS, WAIT_MS
 from memory.names import INDEX_NAME
 from memory.paths import SCOPES, Roots
 from memory.store import Commit, FencedTask, Store
@@ -28,17 +29,26 @@ AGENT_NAME = "managed-auto-memory-remember"
 MAX_TURNS = 6
 MAX_RERUNS = 3
 MIN_RERUN_MS = 60_000
+# A commit that begins as late as it may still ends, and is answered, before the bridge gives up on us.
+COMMIT_RESERVE_MS = WAIT_MS + HOLD_MS - RESERVE_MS + 1_000
 MAX_SUMMARY_CHARACTERS = 500
 MAX_INDEX_CHARACTERS = 40_000
 
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
+
+_Ending = Literal["saved", "known", "recovered", "failed"]
 
 _log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RememberCall:
-    """One remember request as the child took it."""
+    """One remember request as the child took it.
+
+    Attributes:
+        deadline: when the last step that may wait for the store has to begin; ``COMMIT_RESERVE_MS``
+            before the moment at which the task's time is over.
+    """
 
     params: RememberParams
     task: FencedTask
@@ -54,10 +64,18 @@ def remember(call: RememberCall, *, store: Store, roots: Roots, model: Model) ->
     Raises:
         MemlaneError: see ``agent.failures``; nothing was committed.
     """
-    recorded = store.seal(call.task)
-    if recorded is not None:
-        return recorded | {"recovered": True}
-    return _Remember(call, store=store, roots=roots, model=model).run()
+    started_ms = boot_ms()
+    run = _Remember(call, store=store, roots=roots, model=model)
+    try:
+        return run.run()
+    finally:
+        _log.info(
+            "remember_ended",
+            task=call.task.id,
+            ending=run.ending,
+            model_calls=run.usage.model_calls,
+            ms=boot_ms() - started_ms,
+        )
 
 
 class _Remember:
@@ -66,20 +84,30 @@ class _Remember:
         self._store = store
         self._roots = roots
         self._model = model
-        self._usage = Usage()
+        self.usage = Usage()
+        self.ending: _Ending = "failed"
 
     def run(self) -> dict[str, Any]:
+        self._call.deadline.check()
+        recorded = self._store.seal(self._call.task)
+        if recorded is not None:
+            return self._recovered(recorded)
         for _ in range(MAX_RERUNS):
             try:
                 return self._run_once()
             except CommitConflict as conflict:
-                _log.info("remember_conflict", task=self._call.task.id, documents=len(conflict.paths))
+                _log.debug("remember_conflict", task=self._call.task.id, documents=len(conflict.paths))
                 if self._call.deadline.remaining_ms() < MIN_RERUN_MS:
                     raise
         return self._run_once()
 
+    def _recovered(self, recorded: dict[str, Any]) -> dict[str, Any]:
+        self.ending = "recovered"
+        return recorded | {"recovered": True}
+
     def _run_once(self) -> dict[str, Any]:
         params = self._call.params
+        self._call.deadline.check()
         writable = frozenset({params.scope} if params.scope else SCOPES)
         transaction = self._store.begin(self._call.task, self._roots, writable=writable)
         is_clean = params.context_mode == "clean"
@@ -90,22 +118,33 @@ class _Remember:
         )
         agent = _agent(transaction, params.content, is_clean=is_clean)
         run = run_headless(agent, model=self._model, tools=memory_tools, deadline=self._call.deadline)
-        self._usage = add_usage(self._usage, run.usage)
+        self.usage = add_usage(self.usage, run.usage)
         _require_saved(run, memory_tools, transaction)
-        stamp_documents(transaction, memory_tools.written, self._call.task)
+        if not transaction.changes:
+            return self._commit(transaction, _known(transaction, memory_tools.written[0]), ending="known")
+        stamp_documents(transaction, self._call.task)
         summary = _summary(run.text) or _sentence(transaction)
-        return self._commit(transaction, summary)
+        return self._commit(transaction, summary, ending="saved")
 
-    def _commit(self, transaction: Transaction, summary: str) -> dict[str, Any]:
+    def _commit(self, transaction: Transaction, summary: str, *, ending: _Ending) -> dict[str, Any]:
+        self._call.deadline.check()
         try:
-            return self._store.commit(transaction, result_of=lambda commit: self._result(commit, summary))
+            result = self._store.commit(transaction, result_of=lambda commit: self._result(commit, summary))
         except (StoreBusy, StoreUnusable):
             # the journal may have been written before the failure; only the store knows
-            with suppress(MemlaneError):
-                recorded = self._store.resolve(self._call.task, close=False)
-                if recorded is not None:
-                    return recorded
-            raise
+            recorded = self._recorded()
+            if recorded is None:
+                raise
+            result = recorded
+        self.ending = ending
+        return result
+
+    def _recorded(self) -> dict[str, Any] | None:
+        """The recorded result of a commit that failed; None also when there is no time left to ask."""
+        with suppress(MemlaneError):
+            self._call.deadline.check()
+            return self._store.resolve(self._call.task, close=False)
+        return None
 
     def _result(self, commit: Commit, summary: str) -> dict[str, Any]:
         result = RememberResult(
@@ -113,7 +152,7 @@ class _Remember:
             files_touched=[str(path) for path in commit.files_touched],
             touched_scopes=list(commit.touched_scopes),
             revision=commit.revision,
-            usage=self._usage,
+            usage=self.usage,
         )
         return result.to_wire()
 
@@ -152,10 +191,21 @@ def _summary(text: str) -> str:
     return " ".join(text.split())[:MAX_SUMMARY_CHARACTERS]
 
 
+def _known(transaction: Transaction, path: str) -> str:
+    """What is said of a run that found memory to be right as it is."""
+    document = parse_document(transaction.read(path))
+    name = f'"{document.name}" in ' if document else ""
+    return f"Already known: {name}{_place(transaction, path)}."
+
+
+def _place(transaction: Transaction, path: str) -> str:
+    return path.removeprefix(f"{transaction.roots.of(transaction.scope_of(path))}/")
+
+
 def _sentence(transaction: Transaction) -> str:
     """What was saved where, for a model that said nothing beside its tool call."""
     change = transaction.changes[0]
-    place = change.path.removeprefix(f"{transaction.roots.of(change.scope)}/")
+    place = _place(transaction, change.path)
     document = parse_document(change.after or b"")
     verb = "Saved" if change.before is None else "Updated"
     return (

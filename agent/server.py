@@ -17,6 +17,7 @@ from agent.deadline import Deadline
 from agent.failures import Failure, failure_of
 from agent.models.choice import open_model
 from agent.outlet import Outlet, take_stdout
+from agent.remember import COMMIT_RESERVE_MS
 from agent.requests import (
     CallRefused,
     check_initialize,
@@ -31,6 +32,7 @@ from core import acp, jsonrpc
 from core.errors import MemlaneError
 from core.logs import get_logger
 from core.settings import ModelSettings, Settings
+from memory.errors import StoreUnusable
 
 MAX_WAITING_CALLS = 64
 READ_BYTES = 65_536
@@ -147,7 +149,7 @@ class AgentServer:
     def _remember(self, params: dict[str, Any]) -> Callable[[], dict[str, Any]]:
         request = parse_remember(params, workspace=self._service.workspace)
         asked_ms = request.meta.timeout_ms if request.meta else acp.AGENT_TIMEOUT_MS
-        deadline = Deadline.after(min(acp.AGENT_TIMEOUT_MS, asked_ms))
+        deadline = Deadline.after(min(acp.AGENT_TIMEOUT_MS, asked_ms) - COMMIT_RESERVE_MS)
         return lambda: self._service.remember(request, deadline=deadline)
 
     def _resolve(self, params: dict[str, Any]) -> Callable[[], dict[str, Any]]:
@@ -175,7 +177,7 @@ class AgentServer:
             request.id,
             error_code=acp.UNAVAILABLE if unavailable else acp.TASK_FAILED,
             message=_FAILURE_MESSAGES[request.method],
-            data={"errorKind": failure.kind, "details": failure.details},
+            data=failure.to_wire(),
         )
         self._outlet.send(line)
 
@@ -191,4 +193,7 @@ def _log_failure(method: str, error: Exception, *, kind: str) -> None:
     known = isinstance(error, MemlaneError)
     stack = [] if known else traceback.extract_tb(error.__traceback__)
     frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in stack]
-    _log.warning("call_failed", method=method, error=type(error).__name__, kind=kind, frames=frames)
+    facts = {"method": method, "error": type(error).__name__, "kind": kind}
+    if isinstance(error, StoreUnusable):
+        facts["reason"] = str(error)  # names the folder or file, quotes none
+    _log.warning("call_failed", **facts, frames=frames or None)

@@ -10,6 +10,7 @@ from agent.requests import RememberRequest, kind_of
 from core import acp
 from core.clock import wall_ms
 from core.ids import ClientId, LaneId, TaskId, lane_id, new_task_id, workspace_id
+from core.logs import get_logger
 from core.settings import Settings
 from core.version import own_version
 from memory.errors import LeaseLost, StoreBusy, StoreUnusable
@@ -17,6 +18,8 @@ from memory.paths import find_roots
 from memory.store import FencedTask, Store, open_store
 
 LOCAL_DEPLOYMENT = "local"
+
+_log = get_logger(__name__)
 
 
 class MemoryService:
@@ -31,6 +34,7 @@ class MemoryService:
         self.workspace = workspace
         self._settings = settings
         self._model = model
+        self._told: str | None = None
 
     def describe(self) -> dict[str, Any]:
         """Answer of ``initialize``."""
@@ -52,8 +56,10 @@ class MemoryService:
         """Tell whether the store can be opened now."""
         try:
             self._store()
-        except (StoreUnusable, StoreBusy):
+        except (StoreUnusable, StoreBusy) as error:
+            self._tell_once(str(error))
             return False
+        self._told = None
         return True
 
     def remember(self, request: RememberRequest, *, deadline: Deadline) -> dict[str, Any]:
@@ -89,6 +95,12 @@ class MemoryService:
         return remember(
             RememberCall(request.params, task, deadline), store=store, roots=roots, model=self._model
         )
+
+    def _tell_once(self, reason: str) -> None:
+        # asked every few seconds, and the same news each time is none
+        if reason != self._told:
+            _log.warning("memory_unavailable", reason=reason)
+        self._told = reason
 
     def _store(self) -> Store:
         return open_store(self._settings.memory_base)

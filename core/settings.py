@@ -87,7 +87,7 @@ class Settings(BaseSettings):
     adopt_store: bool = False
     redis_check: Literal["refuse", "warn"] = "refuse"
     drain_s: Annotated[float, Field(ge=0)] = 25.0
-    log_level: Annotated[str, Field(pattern=r"\A(debug|info|warning|error)\z")] = "info"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @field_validator("workspaces", "hosts", mode="before")
     @classmethod
@@ -247,3 +247,8 @@ def export_engine_settings() -> None:
     The restart delay is how long its consumers stay away after an outage or a pause, milliseconds.
     """
     os.environ.setdefault("dramatiq_restart_delay", "500")
+
+
+def wants_colour() -> bool:
+    """Whether text on a terminal may be coloured: not with ``NO_COLOR`` (no-color.org), nor on a dumb one."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -1,10 +1,13 @@
 """What the web may do with jobs: submit, look up, list, cancel, ask whether the service is fit."""
 
+from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.clock import boot_ms
 from core.ids import Kind, TaskId, WorkspaceId, is_task_id, new_task_id
+from core.keys import LaneKeys
 from core.settings import Settings
 from events.connect import connect, storage_errors
 from events.errors import StorageUnavailable
@@ -46,6 +49,19 @@ def require_fit_redis(settings: Settings) -> None:
         return
     finally:
         client.close()
+
+
+def count_waiting(state_url: str, workspaces: Iterable[WorkspaceId], *, timeout_s: float) -> int:
+    """Count the tasks that wait for a worker.
+
+    Args:
+        timeout_s: longest wait for Redis, seconds.
+
+    Raises:
+        StorageUnavailable: Redis gave no answer.
+    """
+    with closing(connect(state_url, timeout_s=timeout_s)) as client, storage_errors():
+        return sum(int(client.llen(LaneKeys(workspace).pending)) for workspace in workspaces)
 
 
 @dataclass(frozen=True, slots=True)

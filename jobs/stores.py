@@ -51,5 +51,6 @@ def _require_own(client: "redis.Redis", workspace: Workspace, store_id: str, *, 
             return
     raise StoreMismatch(
         f"the memory of workspace {workspace.path} was in another memory folder so far; mount that one,"
-        " or name it with --memory-dir, or start once with MEMLANE_ADOPT_STORE=1 to go on with the one here"
+        " or name it in MEMLANE_MEMORY_DIR (--memory-dir), or go on with the one here: start once with"
+        " MEMLANE_ADOPT_STORE=1 (`memlane up --adopt-memory`)"
     )

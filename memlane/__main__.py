@@ -26,9 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(list(sys.argv[1:] if arguments is None else arguments))
     except MemlaneError as error:
-        from memlane.cli.exits import exit_of
+        from memlane.cli.exits import complaint_of, exit_of
 
-        sys.stderr.write(f"memlane: {error}\n")
+        sys.stderr.write(complaint_of(error))
         return exit_of(error)
     except KeyboardInterrupt:
         from memlane.cli.exits import Exit

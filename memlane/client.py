@@ -6,7 +6,7 @@
 import time
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 from urllib.parse import quote
 
 import httpx2
@@ -14,11 +14,14 @@ from pydantic import ValidationError
 
 from core import clock
 from core.acp import ContextMode, Scope
-from core.settings import ClientSettings, load_client_settings
+from core.settings import load_client_settings
+from core.text import well_formed
 from memlane import transport
-from memlane.credentials import check_token, read_token, token_file
-from memlane.errors import MemlaneApiError, Unavailable, Unreachable, WaitTimeout
-from memlane.models import Event, Task
+from memlane.credentials import check_token, configured_token
+from memlane.errors import MemlaneApiError, QueueFull, Unavailable, Unreachable, WaitTimeout
+from memlane.models import Answer, Capabilities, Event, ServedWorkspace, Task
+
+_A = TypeVar("_A", bound=Answer)
 
 _FIRST_POLL_S = 0.05
 _SLOWEST_POLL_S = 1.0
@@ -35,6 +38,7 @@ class Client:
         *,
         limit_s: float = 10.0,
         reconnect_s: float = 1.0,
+        wait_for_place_s: float = 0.0,
     ) -> None:
         """Prepare a client; nothing is sent yet.
 
@@ -43,14 +47,21 @@ class Client:
             token: ``MEMLANE_TOKEN`` unless given, else what ``<MEMLANE_HOME>/token`` holds, else none.
             limit_s: longest wait for one answer, seconds.
             reconnect_s: pause before a lost event stream is asked for again, seconds.
+            wait_for_place_s: longest wait of ``remember`` for a place in a full lane, seconds; 0 means none.
 
         Raises:
             ConfigError: the URL is none, the token can't be read or sent, or a setting can't be used.
         """
         settings = load_client_settings()
-        chosen = _configured_token(settings) if token is None else check_token(token, source="the call")
+        chosen = configured_token(settings).token if token is None else check_token(token, source="the call")
         self._reconnect_s = reconnect_s
+        self._wait_for_place_s = wait_for_place_s
         self._http = transport.open_http(base_url or settings.url, chosen, limit_s=limit_s)
+
+    @property
+    def base_url(self) -> str:
+        """Where the service is looked for."""
+        return str(self._http.base_url).rstrip("/")
 
     def remember(
         self,
@@ -63,19 +74,28 @@ class Client:
         """Ask for a fact to be remembered; the task runs later, in the workspace's lane.
 
         Args:
-            content: 1 to 65,536 UTF-8 bytes after trimming.
+            content: 1 to 65,536 UTF-8 bytes after trimming; a lone surrogate becomes U+FFFD.
             context_mode: ``clean`` keeps what is known already from the agent; the service's default is
                 ``workspace``.
             scope: where it must go; None lets the agent choose.
             workspace: id or absolute path of a configured one; None means the primary.
 
         Raises:
-            MemlaneApiError: refused; QueueFull says when to come back.
+            QueueFull: the lane is full, for longer than ``wait_for_place_s``; it says when to come back.
+            MemlaneApiError: refused.
             Unreachable: no answer; it may have been accepted all the same.
         """
-        fields = {"content": content, "contextMode": context_mode, "scope": scope}
+        fields = {"content": well_formed(content), "contextMode": context_mode, "scope": scope}
         body = {name: value for name, value in fields.items() if value is not None}
-        return _task(transport.send(self._http, "POST", f"{_base(workspace)}/memory/remember", body=body))
+        path = f"{_base(workspace)}/memory/remember"
+        deadline_ms = clock.boot_ms() + int(self._wait_for_place_s * 1000)
+        while True:
+            try:
+                return _task(transport.send(self._http, "POST", path, body=body))
+            except QueueFull as full:
+                if clock.boot_ms() + full.retry_after_s * 1000 > deadline_ms:
+                    raise
+                time.sleep(full.retry_after_s)
 
     def get(self, task_id: str, *, workspace: str | None = None) -> Task:
         """Read a task.
@@ -85,17 +105,23 @@ class Client:
             MemlaneApiError: another refusal.
             Unreachable: no answer.
         """
-        kind = quote(task_id.partition("-")[0], safe="")
-        path = f"{_base(workspace)}/memory/{kind}/{quote(task_id, safe='')}"
+        path = f"{_base(workspace)}/memory/{_segment(task_id.partition('-')[0])}/{_segment(task_id)}"
         return _task(transport.send(self._http, "GET", path))
 
     def wait(
-        self, task: Task, timeout_s: float = 310.0, *, on_change: Callable[[Task], object] | None = None
+        self,
+        task: Task | str,
+        timeout_s: float = 310.0,
+        *,
+        workspace: str | None = None,
+        on_change: Callable[[Task], object] | None = None,
     ) -> Task:
         """Wait until a task has ended, however it ended; a service that is away for a moment is waited for.
 
         Args:
+            task: as ``remember`` or ``get`` returned it, or its id.
             timeout_s: longest wait, seconds; the default covers the longest run of one task.
+            workspace: id or absolute path of the one that a bare id belongs to; None means the primary.
             on_change: called with the task whenever its status or position is another than before.
 
         Raises:
@@ -103,6 +129,8 @@ class Client:
             NotFound: the service no longer knows it.
         """
         deadline_ms = clock.boot_ms() + int(timeout_s * 1000)
+        if isinstance(task, str):
+            task = self.get(task, workspace=workspace)
         pause_s = _FIRST_POLL_S
         while not task.finished:
             if clock.boot_ms() >= deadline_ms:
@@ -136,6 +164,15 @@ class Client:
                     raise
             time.sleep(self._reconnect_s)
 
+    def workspaces(self) -> tuple[ServedWorkspace, ...]:
+        """List what the service serves, the primary one first.
+
+        Raises:
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        return _parsed(Capabilities, transport.send(self._http, "GET", "/capabilities")).workspaces
+
     def close(self) -> None:
         """Close the connections; repeating it does nothing."""
         self._http.close()
@@ -155,19 +192,24 @@ class Client:
             return task
 
 
-def _configured_token(settings: ClientSettings) -> str | None:
-    if settings.token is not None:
-        return check_token(settings.token.get_secret_value(), source="MEMLANE_TOKEN")
-    return read_token(token_file(settings.home.expanduser()))
-
-
 def _base(workspace: str | None) -> str:
-    return "/workspace" if workspace is None else f"/workspaces/{quote(workspace, safe='')}"
+    return "/workspace" if workspace is None else f"/workspaces/{_segment(workspace)}"
+
+
+def _segment(text: str) -> str:
+    """One segment of a path; a file name's bytes that are no UTF-8 travel as they are."""
+    try:
+        return quote(text, safe="", errors="surrogateescape")
+    except UnicodeEncodeError:
+        return quote(well_formed(text), safe="")
 
 
 def _task(answer: httpx2.Response) -> Task:
+    return _parsed(Task, answer)
+
+
+def _parsed(kind: type[_A], answer: httpx2.Response) -> _A:
     try:
-        return Task.model_validate_json(answer.content)
+        return kind.model_validate_json(answer.content)
     except ValidationError:
-        message = "the answer is not that of a memlane service"
-        raise MemlaneApiError(message, status=answer.status_code) from None
+        raise MemlaneApiError(transport.not_memlane(answer), status=answer.status_code) from None

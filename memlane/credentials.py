@@ -3,9 +3,11 @@
 import re
 import secrets
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import ConfigError
+from core.settings import ClientSettings
 from memlane.folders import clear_path_errors
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
@@ -29,6 +31,32 @@ def read_token(path: Path) -> str | None:
         except FileNotFoundError:
             return None
     return check_token(text.strip(), source=str(path))
+
+
+@dataclass(frozen=True, slots=True)
+class FoundToken:
+    """The token that a client uses.
+
+    Attributes:
+        token: None if there is none.
+        source: a variable or file, for messages.
+    """
+
+    token: str | None
+    source: str
+
+
+def configured_token(settings: ClientSettings) -> FoundToken:
+    """Find a client's token: ``MEMLANE_TOKEN``, else the file in the home folder.
+
+    Raises:
+        ConfigError: it can't be read or is not usable.
+    """
+    if settings.token is not None:
+        token = check_token(settings.token.get_secret_value(), source="MEMLANE_TOKEN")
+        return FoundToken(token, "MEMLANE_TOKEN")
+    path = token_file(settings.home.expanduser())
+    return FoundToken(read_token(path), str(path))
 
 
 def check_token(token: str, *, source: str) -> str:

@@ -1,21 +1,29 @@
 """What the service answers, typed."""
 
-from datetime import datetime
-from typing import Any, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from core.acp import ContextMode, Scope
+from core.clock import rfc3339
 
 Status = Literal["queued", "running", "completed", "failed"]
 Outcome = Literal["completed", "failed", "cancelled"]
+Moment = Annotated[
+    datetime, PlainSerializer(lambda moment: rfc3339(round(moment.timestamp() * 1000)), when_used="json")
+]
 
 
 class Answer(BaseModel):
-    """Base of every answer: camelCase on the wire, unknown fields ignored, so a newer service is fine."""
+    """Base of every answer: camelCase on the wire; what a newer service says beyond it is kept as it came."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="ignore")
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True, extra="allow")
+
+    def to_json(self) -> str:
+        """Render on one line what the service said, and no more than that."""
+        return self.model_dump_json(by_alias=True, exclude_unset=True)
 
 
 class RememberResult(Answer):
@@ -60,8 +68,8 @@ class Task(Answer):
 
     task_id: str
     status: Status
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
     context_mode: ContextMode | None = None
     scope: Scope | None = None
     result: RememberResult | None = None
@@ -69,8 +77,8 @@ class Task(Answer):
     workspace_id: str | None = None
     attempt: int = 0
     position: int | None = None
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
     outcome: Outcome | None = None
     revision: str | None = None
     usage: Usage | None = None
@@ -81,15 +89,53 @@ class Task(Answer):
         return self.status in {"completed", "failed"}
 
 
+class ServedWorkspace(Answer):
+    """A folder that the service serves.
+
+    Attributes:
+        cwd: its canonical path on the service's machine.
+    """
+
+    id: str
+    cwd: str
+    primary: bool = False
+
+
+class Capabilities(Answer):
+    """What the service can do, as far as the SDK looks."""
+
+    features: tuple[str, ...] = ()
+    workspaces: tuple[ServedWorkspace, ...] = ()
+
+
+class EventMeta(Answer):
+    """What a service says about an event rather than in it.
+
+    Attributes:
+        server_timestamp: epoch milliseconds of the server that wrote it.
+    """
+
+    server_timestamp: int | None = None
+
+
 class Event(Answer):
     """Something that happened in a workspace.
 
     Attributes:
         id: place in the workspace's log, from 1; None for notes about the stream itself.
+        v: version of this shape.
         originator_client_id: who asked for what happened, if they said.
     """
 
     id: int | None = None
+    v: int = 1
     type: str
     data: dict[str, Any] = Field(default_factory=dict)
     originator_client_id: str | None = None
+    meta: Annotated[EventMeta, Field(alias="_meta")] = EventMeta()
+
+    @property
+    def at(self) -> datetime | None:
+        """When it happened, in UTC; None if the service did not say."""
+        at_ms = self.meta.server_timestamp
+        return None if at_ms is None else datetime.fromtimestamp(at_ms / 1000, UTC)

@@ -60,7 +60,12 @@ def worker_part(site: Site, urls: RedisUrls) -> Part:
         ConfigError: a workspace's path can't be handed on.
     """
     drain_s = min(site.settings.drain_s, _DRAIN_S)
-    changes = {**_shared(site, urls), "MEMLANE_TOKEN": None, "MEMLANE_DRAIN_S": f"{drain_s:g}"}
+    changes = {
+        **_shared(site, urls),
+        "MEMLANE_TOKEN": None,
+        "MEMLANE_DRAIN_S": f"{drain_s:g}",
+        "MEMLANE_ADOPT_STORE": "1" if site.settings.adopt_store else None,
+    }
     return Part("worker", _spawner(own_command("worker"), changed_environment(changes)), WORKER_GRACE_S)
 
 

@@ -1,7 +1,8 @@
 """One installation of the service on this machine: its folders, workspaces and token, checked before use."""
 
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from core.errors import ConfigError
 from core.settings import Settings
 from core.workspaces import Workspaces
 from memlane.credentials import check_token, ensure_token, read_token, token_file
-from memlane.folders import lock_folder, make_private
+from memlane.folders import FolderLock, FolderLocked, lock_folder, make_private
+from memlane.run_record import read_run_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,28 @@ def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
     """
     workspaces = Workspaces(settings.workspaces or (str(Path.cwd()),))
     _check_memory_base(settings)
-    home = make_private(settings.home)
-    held_by.callback(lock_folder(home).close)
+    home = settings.home
+    with _explained("home", moved_by="MEMLANE_HOME or --home"):
+        make_private(home)
+        held_by.callback(_locked(home).close)
     if settings.token is not None:
         token = check_token(settings.token.get_secret_value(), source="MEMLANE_TOKEN")
         return Site(settings, workspaces, token, None)
     path = token_file(home)
     return Site(settings, workspaces, ensure_token(path), path)
+
+
+def workspaces_of(settings: Settings) -> Workspaces:
+    """The workspaces of a web or worker, which serves what it was told and never the current folder.
+
+    Raises:
+        ConfigError: there are none, or one is no folder.
+    """
+    if not settings.workspaces:
+        raise ConfigError(
+            "no workspace is configured; set MEMLANE_WORKSPACES to folders, separated by colons"
+        )
+    return Workspaces(settings.workspaces)
 
 
 def token_of(settings: Settings) -> str:
@@ -67,8 +84,32 @@ def token_of(settings: Settings) -> str:
 def _check_memory_base(settings: Settings) -> None:
     base = settings.memory_base
     if settings.memory_is_default:
-        make_private(base)
+        with _explained("memory", moved_by="MEMLANE_MEMORY_DIR or --memory-dir"):
+            make_private(base)
+    if not base.exists():
+        raise ConfigError(f"memory folder {base} does not exist; make it first")
     if not base.is_dir():
-        raise ConfigError(f"memory folder {base} does not exist")
+        raise ConfigError(f"memory folder {base} is not a folder")
     if not os.access(base, os.W_OK | os.X_OK):
         raise ConfigError(f"memory folder {base} is not writable")
+
+
+def _locked(home: Path) -> FolderLock:
+    try:
+        return lock_folder(home)
+    except FolderLocked:
+        running = read_run_record(home)
+        who = "another memlane" if running is None else f"memlane at {running.url} (process {running.pid})"
+        message = f"{who} runs on {home} already; stop it, or choose another folder with --home"
+        raise FolderLocked(message) from None
+
+
+@contextmanager
+def _explained(name: str, *, moved_by: str) -> Iterator[None]:
+    """Add to a complaint about a folder what the folder is for."""
+    try:
+        yield
+    except FolderLocked:
+        raise
+    except ConfigError as error:
+        raise ConfigError(f"{error}; that is the {name} folder, {moved_by} moves it") from None

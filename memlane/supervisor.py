@@ -46,11 +46,13 @@ class Part:
     Attributes:
         spawn: starts it in a session of its own.
         grace_s: time from SIGTERM to SIGKILL, seconds.
+        before_stop: called once the parts after it have stopped and while it still runs.
     """
 
     name: str
     spawn: Callable[[], subprocess.Popen[bytes]]
     grace_s: float
+    before_stop: Callable[[], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,11 @@ class Supervisor:
     def _reap(self) -> None:
         for supervised in self._parts:
             status = supervised.reap_if_ended()
+            if status is None:
+                continue
             if status == CONFIG_ERROR_STATUS and not self._ready:
                 raise PartRefused(f"memlane {supervised.part.name} could not start; see the message above")
+            supervised.plan_restart(status)
 
     def _pidfds(self) -> list[int]:
         return [supervised.pidfd for supervised in self._parts if supervised.pidfd >= 0]
@@ -160,28 +165,38 @@ class _Supervised:
         return max(0, self._due_ms - clock.boot_ms())
 
     def reap_if_ended(self) -> int | None:
-        """Collect an ended process and plan its successor; returns its status, None while it runs."""
+        """Collect an ended process; returns its status, None while it runs."""
         if self._process is None or not wait([self.pidfd], 0):
             return None
-        status = self._collect(self._process)
+        return self._collect(self._process)
+
+    def plan_restart(self, status: int) -> None:
         if clock.boot_ms() - self._started_ms >= self._stable_ms:
             self._crashes = 0
         pause_ms = min(_FIRST_PAUSE_MS << min(self._crashes, 10), _LONGEST_PAUSE_MS)
         self._crashes += 1
         self._due_ms = clock.boot_ms() + pause_ms
         _log.warning("part_ended", part=self.part.name, status=status, restart_in_ms=pause_ms)
-        return status
 
     def stop(self, bell: socket.socket, *, hurry: Callable[[], bool]) -> None:
         """End the process, if there is one, and what it left in its session; ``bell`` says: ask ``hurry``."""
         if self._process is None:
             return
-        self._process.terminate()
+        try:
+            if self.part.before_stop is not None:
+                self.part.before_stop()
+        finally:
+            self._end(self._process, bell, hurry=hurry)
+
+    def _end(
+        self, process: subprocess.Popen[bytes], bell: socket.socket, *, hurry: Callable[[], bool]
+    ) -> None:
+        process.terminate()
         deadline_ms = clock.boot_ms() + int(self.part.grace_s * 1000)
         while not wait([self.pidfd], 0) and not hurry() and clock.boot_ms() < deadline_ms:
             wait([self.pidfd, bell], max(0, deadline_ms - clock.boot_ms()) / 1000)
             _drain(bell)
-        self._collect(self._process)
+        self._collect(process)
 
     def _collect(self, process: subprocess.Popen[bytes]) -> int | None:
         # before the wait, while the id can't belong to another process yet

@@ -106,18 +106,38 @@ def _is_loopback(host: str) -> bool:
 
 
 def _unreachable(http: httpx2.Client, error: httpx2.TransportError) -> Unreachable:
-    return Unreachable(f"no answer from memlane at {http.base_url} ({type(error).__name__})")
+    url = str(http.base_url).rstrip("/")
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return Unreachable(
+            f"no memlane answers at {url}; start one with `memlane up` (`./dev up` in a checkout)"
+        )
+    maybe = "; what was asked may have been accepted all the same"
+    if isinstance(error, httpx2.TimeoutException):
+        return Unreachable(f"memlane at {url} gave no answer in time{maybe}")
+    return Unreachable(f"the connection to memlane at {url} was lost{maybe}")
+
+
+def not_memlane(answer: httpx2.Response) -> str:
+    """Say that some other server answered."""
+    origin = str(answer.request.url.copy_with(raw_path=b"/")).rstrip("/")
+    return f"what answers at {origin} is not a memlane service (HTTP {answer.status_code})"
 
 
 def _refusal(answer: httpx2.Response) -> MemlaneApiError:
     status = answer.status_code
     fields = _error_fields(answer)
-    message, code = str(fields.get("error") or f"HTTP {status}"), str(fields.get("code") or "api_error")
+    message, code = str(fields.get("error") or _bare_message(answer)), str(fields.get("code") or "api_error")
     if status == 429:
         return QueueFull(message, status=status, code=code, retry_after_s=_retry_after_s(answer))
     kinds = {401: Unauthorized, 404: NotFound}
     kind = kinds.get(status, Unavailable if status >= 500 else MemlaneApiError)
     return kind(message, status=status, code=code)
+
+
+def _bare_message(answer: httpx2.Response) -> str:
+    # a proxy speaks for a service that is away; anything else that does not speak our way is not ours
+    is_proxys = answer.status_code in (429, 500, 502, 503, 504)
+    return f"HTTP {answer.status_code}" if is_proxys else not_memlane(answer)
 
 
 def _error_fields(answer: httpx2.Response) -> Mapping[str, Any]:

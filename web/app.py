@@ -57,7 +57,7 @@ def create_app(
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
     CapabilityRoutes(parts.workspaces).register(app)
-    HealthRoutes(parts.jobs).register(app)
+    HealthRoutes(parts.jobs, strict=settings.redis_check == "refuse").register(app)
     EventRoutes(parts.hub, relay, parts.workspaces).register(app)
     app.before_request(_read_request)
     app.after_request(_log_answer)
@@ -81,7 +81,11 @@ def _read_request() -> None:
 
 def _log_answer(response: Response) -> Response:
     rule = request.url_rule.rule if request.url_rule else None
-    level = _log.debug if request.endpoint in ("live", "ready") else _log.info
+    # polls, streams and probes that go well would bury everything else
+    is_routine = request.endpoint in ("live", "ready") or (
+        request.method in ("GET", "HEAD") and response.status_code < 400
+    )
+    level = _log.debug if is_routine else _log.info
     level("request_answered", method=request.method, route=rule, status=response.status_code)
     return response
 

@@ -1,4 +1,4 @@
-"""Exit codes of the command line, and which error means which."""
+"""Exit codes of the command line, which error means which, and what is said of it."""
 
 from enum import IntEnum
 
@@ -26,3 +26,8 @@ def exit_of(error: MemlaneError) -> Exit:
     if isinstance(error, MemlaneApiError):
         return Exit.USAGE
     return Exit.TASK_FAILED
+
+
+def complaint_of(error: MemlaneError) -> str:
+    """The line that a person gets; empty for what a part has told already."""
+    return "" if isinstance(error, PartRefused) else f"memlane: {error}\n"

@@ -3,17 +3,21 @@
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
 
-from core.errors import ConfigError
 from core.logs import configure_logs
-from core.settings import Settings
+from core.settings import Settings, load_model_settings
 from events.connect import connect, storage_errors
+from jobs.client import require_fit_redis
+from memlane.backlog import Backlog
 from memlane.cli.announcement import Announcement
 from memlane.embedded import EmbeddedRedis
 from memlane.engine import find_engine
 from memlane.listening import base_url, bind, is_exposed
+from memlane.model_choice import choose_model
 from memlane.parts import REDIS_GRACE_S, RedisUrls, web_part, worker_part
+from memlane.run_record import recorded
 from memlane.site import open_site
 from memlane.start_probe import StartProbe
 from memlane.supervisor import Part, StartCondition, Supervisor
@@ -28,52 +32,74 @@ def run(settings: Settings, *, as_json: bool) -> None:
         as_json: print one JSON line once ready, in place of the text for people.
 
     Raises:
-        ConfigError: a setting, folder or port does not allow the start.
+        ConfigError: a setting, folder or port does not allow the start, or the Redis that was named may lose
+            what is accepted.
         RedisDidNotStart: the embedded Redis did not start.
         StorageUnavailable: the Redis that was named gives no answer.
         StartFailed: web or worker was not ready within 30 s.
         PartRefused: web or worker refused its configuration.
     """
     configure_logs(settings.log_level, process="up")
+    farewell = "stopped\n"
+    # an interrupt before the supervisor takes over is none the less a stop; what was started has been stopped
+    with suppress(KeyboardInterrupt):
+        farewell = _serve(settings, as_json=as_json)
+    if not as_json:
+        _say(farewell)
+
+
+def _serve(settings: Settings, *, as_json: bool) -> str:
+    """Start everything, wait for the signal, stop everything; returns what to say then."""
+    model = choose_model(settings, load_model_settings())
     with ExitStack() as held:
         site = open_site(settings, held_by=held)
         listener = held.enter_context(bind(settings.host, settings.port))
+        held.enter_context(recorded(settings.home, base_url(listener)))
         os.chdir(settings.home)
-        urls, redis_parts = _open_redis(settings, held)
-        announcement = Announcement(site, base_url(listener), urls.state)
+        redis = _open_redis(settings, held)
+        announcement = Announcement(site, base_url(listener), redis.urls.state, model)
         if is_exposed(listener):
             sys.stderr.write(announcement.exposure())
+        backlog = Backlog(redis.urls.state, [workspace.id for workspace in site.workspaces])
+        parts = [web_part(site, redis.urls, listener), worker_part(site, redis.urls)]
+        if redis.server is not None:
+            parts.insert(0, Part("redis", redis.server.ensure_running, REDIS_GRACE_S, backlog.count))
         condition = StartCondition(
-            probe=StartProbe(announcement.url, urls.state),
+            probe=StartProbe(announcement.url, redis.urls.state),
             announce=_teller(announcement, as_json=as_json),
             limit_s=_START_LIMIT_S,
         )
-        Supervisor([*redis_parts, web_part(site, urls, listener), worker_part(site, urls)]).run(condition)
+        Supervisor(parts).run(condition)
+        if redis.server is None:
+            backlog.count()
+    return backlog.farewell()
+
+
+@dataclass(frozen=True, slots=True)
+class _Redis:
+    """Where Redis is; ``server`` is None when it is not ours."""
+
+    urls: RedisUrls
+    server: EmbeddedRedis | None = None
 
 
 def _teller(announcement: Announcement, *, as_json: bool) -> Callable[[], None]:
-    def tell() -> None:
-        sys.stdout.write(announcement.as_json() if as_json else announcement.as_text())
-        sys.stdout.flush()
-
-    return tell
+    return lambda: _say(announcement.as_json() if as_json else announcement.as_text())
 
 
-def _open_redis(settings: Settings, held: ExitStack) -> tuple[RedisUrls, list[Part]]:
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _open_redis(settings: Settings, held: ExitStack) -> _Redis:
     if settings.redis_url is not None:
-        _check_redis(settings.redis_url)
-        return RedisUrls(settings.state, settings.broker), []
+        with closing(connect(settings.redis_url)) as client, storage_errors():
+            client.ping()
+        if settings.redis_check == "refuse":  # otherwise web and worker log what they find
+            require_fit_redis(settings)
+        return _Redis(RedisUrls(settings.state, settings.broker))
     server = EmbeddedRedis(settings.home / "redis", find_engine(settings.redis_bin))
     held.callback(server.close)
     server.start()
-    urls = RedisUrls(server.state_url, settings.broker_url or server.broker_url)
-    return urls, [Part("redis", server.ensure_running, REDIS_GRACE_S)]
-
-
-def _check_redis(url: str) -> None:
-    try:
-        client = connect(url)
-    except ValueError:
-        raise ConfigError("the Redis URL must start with redis://, rediss:// or unix://") from None
-    with closing(client), storage_errors():
-        client.ping()
+    return _Redis(RedisUrls(server.state_url, settings.broker_url or server.broker_url), server)

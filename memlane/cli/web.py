@@ -18,7 +18,7 @@ from events.hub import open_hub
 from jobs.client import open_jobs, require_fit_redis
 from memlane.folders import make_private
 from memlane.listening import bind
-from memlane.site import token_of
+from memlane.site import token_of, workspaces_of
 from web.app import WebParts, create_app
 from web.server import serve
 
@@ -38,7 +38,7 @@ def run(*, listen_fd: int | None = None, host: str | None = None, port: int | No
     """
     settings = load_settings(host=host, port=port)
     configure_logs(settings.log_level, process="web")
-    workspaces = Workspaces(settings.workspaces)
+    workspaces = workspaces_of(settings)
     token = token_of(settings)
     settings.state  # noqa: B018 - an unset URL is told now, not at the first request
     os.chdir(make_private(settings.home))

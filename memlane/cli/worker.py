@@ -10,13 +10,13 @@ export_engine_settings()  # before the import of jobs, which imports dramatiq
 
 from acp_bridge.bridge import open_bridge
 from core.logs import configure_logs
-from core.workspaces import Workspaces
 from jobs.client import require_fit_redis
 from jobs.slot import open_slot
 from jobs.stores import require_own_stores
 from jobs.worker import WorkerSite, run_worker
 from memlane.folders import make_private
 from memlane.parts import own_command
+from memlane.site import workspaces_of
 from memory.store import open_store
 
 
@@ -32,7 +32,7 @@ def run() -> int:
     """
     settings = load_settings()
     configure_logs(settings.log_level, process="worker")
-    workspaces = Workspaces(settings.workspaces)
+    workspaces = workspaces_of(settings)
     settings.state  # noqa: B018 - an unset URL is told before anything starts
     os.chdir(make_private(settings.home))
     require_fit_redis(settings)

@@ -11,8 +11,14 @@ from web.problems import json_response
 class HealthRoutes:
     """``/health``, ``/health/live``, ``/health/ready``."""
 
-    def __init__(self, jobs: JobsClient) -> None:
+    def __init__(self, jobs: JobsClient, *, strict: bool) -> None:
+        """Take what is asked.
+
+        Args:
+            strict: whether a Redis that would not keep what it accepts counts as not ready.
+        """
         self._jobs = jobs
+        self._strict = strict
 
     def register(self, app: Flask) -> None:
         """Add the routes."""
@@ -26,6 +32,7 @@ class HealthRoutes:
 
     def ready(self) -> Response:
         """Say whether tasks would be accepted and kept. That a worker lives is no part of it."""
-        if not self._jobs.ready().is_fit:
+        readiness = self._jobs.ready()
+        if not (readiness.is_fit if self._strict else readiness.storage):
             raise NotReady("Not ready")
         return json_response({"status": "ok"})

@@ -4,10 +4,10 @@ import typer
 
 
 def agent() -> None:
-    """Run the agent child: ACP on standard input and output, in the workspace it is started in.
+    """Run the agent child: ACP on standard input and output.
 
-    Workers start it themselves. The model is chosen by OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL;
-    without them a built-in offline model is used.
+    It serves the folder that it is started in. Workers start it themselves. The model is chosen by
+    OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL; without them built-in rules serve.
     """
     from memlane.cli.agent import run
 

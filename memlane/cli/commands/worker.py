@@ -4,9 +4,10 @@ import typer
 
 
 def worker() -> None:
-    """Run one worker process; start as many as you like against one Redis.
+    """Run one worker process.
 
-    Configured by MEMLANE_REDIS_URL, MEMLANE_WORKSPACES, MEMLANE_MEMORY_DIR and others.
+    Start as many as you like against one Redis. Configured by MEMLANE_REDIS_URL, MEMLANE_WORKSPACES,
+    MEMLANE_MEMORY_DIR and others, see docs/operations.md.
     """
     from memlane.cli.worker import run
 

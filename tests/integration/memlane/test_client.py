@@ -1,5 +1,7 @@
 import json
+import socket
 from contextlib import contextmanager
+from datetime import UTC, datetime
 
 import pytest
 
@@ -14,7 +16,7 @@ from memlane.errors import (
     Unreachable,
     WaitTimeout,
 )
-from memlane.models import Task
+from memlane.models import Event, Task
 from tests.support.scripted_service import Reply, scripted_service
 
 TASK = {
@@ -106,7 +108,16 @@ def test_an_answer_of_another_service_is_told_apart():
     foreign = Reply(200, b"<html>hello</html>")
     with (
         client_of(foreign) as (client, _),
-        pytest.raises(MemlaneApiError, match="not that of a memlane service"),
+        pytest.raises(MemlaneApiError, match=r"what answers at http://\S+ is not a memlane service"),
+    ):
+        client.get("remember-x")
+
+
+@pytest.mark.parametrize("status", [302, 400, 404, 501])
+def test_a_refusal_of_another_service_is_told_apart(status):
+    with (
+        client_of(Reply(status, b"<html>hello</html>")) as (client, _),
+        pytest.raises(MemlaneApiError, match=rf"is not a memlane service \(HTTP {status}\)"),
     ):
         client.get("remember-x")
 
@@ -117,9 +128,89 @@ def test_no_service_is_unreachable():
 
     with (
         Client(url, "secret") as client,
-        pytest.raises(Unreachable, match=f"no answer from memlane at {url}"),
+        pytest.raises(Unreachable, match=f"no memlane answers at {url}; start one with `memlane up`"),
     ):
         client.remember("hello")
+
+
+def test_a_connection_that_is_lost_leaves_open_whether_it_was_accepted():
+    with client_of(Reply(body=None)) as (client, _), pytest.raises(Unreachable, match="may have been"):
+        client.remember("hello")
+
+
+def test_a_service_that_is_silent_is_unreachable():
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with (
+            Client(url, "secret", limit_s=0.1) as client,
+            pytest.raises(Unreachable, match="gave no answer in time"),
+        ):
+            client.remember("hello")
+
+
+def test_half_a_character_is_replaced():
+    with client_of(Reply(202, TASK)) as (client, service):
+        client.remember("\ud800 lone")
+
+    assert json.loads(service.requests[0].body)["content"] == "\ufffd lone"
+
+
+@pytest.mark.parametrize(("workspace", "sent"), [("/a\udcff", "%2Fa%FF"), ("/a\ud800", "%2Fa%EF%BF%BD")])
+def test_a_path_that_is_no_utf8_can_be_named(workspace, sent):
+    with client_of(Reply(202, TASK)) as (client, service):
+        client.remember("hello", workspace=workspace)
+
+    assert service.requests[0].path == f"/workspaces/{sent}/memory/remember"
+
+
+def test_a_place_in_a_full_lane_is_waited_for_when_asked():
+    full = Reply(429, {"error": "Full", "code": "remember_queue_full"}, {"Retry-After": "0"})
+    with (
+        scripted_service([full, full, Reply(202, TASK)]) as service,
+        Client(service.url, "secret", wait_for_place_s=5.0) as client,
+    ):
+        assert client.remember("hello").status == "queued"
+
+    assert len(service.requests) == 3
+
+
+def test_the_wait_for_a_place_has_a_bound():
+    full = Reply(429, {"error": "Full", "code": "remember_queue_full"}, {"Retry-After": "60"})
+    with (
+        scripted_service([full]) as service,
+        Client(service.url, "secret", wait_for_place_s=5.0) as client,
+        pytest.raises(QueueFull),
+    ):
+        client.remember("hello")
+
+
+def test_the_end_of_a_task_can_be_waited_for_by_its_id():
+    with client_of(Reply(200, TASK), Reply(200, DONE)) as (client, service):
+        assert client.wait(TASK["taskId"], workspace="0295621f3cf988a7").finished
+
+    assert {seen.path for seen in service.requests} == {
+        f"/workspaces/0295621f3cf988a7/memory/remember/{TASK['taskId']}"
+    }
+
+
+def test_what_is_served_can_be_listed():
+    served = [{"id": "0295621f3cf988a7", "cwd": "/srv/a", "primary": True, "trusted": True}]
+    with client_of(Reply(200, {"v": 1, "features": [], "workspaces": served})) as (client, service):
+        assert [one.cwd for one in client.workspaces()] == ["/srv/a"]
+
+    assert service.requests[0].path == "/capabilities"
+
+
+def test_a_task_is_rendered_as_the_service_gave_it():
+    with client_of(Reply(200, DONE)) as (client, _):
+        assert json.loads(client.get("remember-x").to_json()) == DONE
+
+
+def test_an_event_knows_when_it_happened():
+    timed = Event.model_validate({"type": "x", "_meta": {"serverTimestamp": 1_500}})
+
+    assert timed.at == datetime(1970, 1, 1, 0, 0, 1, 500_000, tzinfo=UTC)
+    assert Event.model_validate({"type": "x"}).at is None
 
 
 def test_waiting_ends_with_the_task_and_tells_each_change():

@@ -1,41 +1,27 @@
 import io
 import json
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from core.errors import DependencyError, InputError, MemlaneError, StateError
-from memlane.__main__ import main
-from memlane.cli.exits import Exit, exit_of
+from core.version import own_version
+from memlane.cli.exits import Exit, complaint_of, exit_of
 from memlane.errors import MemlaneApiError, NotFound, QueueFull, Unavailable, Unreachable, WaitTimeout
+from memlane.models import Task
 from memlane.supervisor import PartRefused
+from tests.support.command_line import DONE, FAILED, QUEUED, run
 from tests.support.scripted_service import Reply, scripted_service
-
-QUEUED = {
-    "taskId": "remember-3f0c5f0e-5a0e-4e0e-9d2e-0a4a3c2f1b00",
-    "status": "queued",
-    "position": 1,
-    "createdAt": "2026-01-01T00:00:00.000Z",
-    "updatedAt": "2026-01-01T00:00:00.000Z",
-}
-RESULT = {"summary": "Saved \x1b[31mit.", "filesTouched": ["~/.qwen/a.md", "~/.qwen/b.md"]}
-DONE = QUEUED | {"status": "completed", "result": RESULT, "position": None}
-FAILED = QUEUED | {"status": "failed", "error": {"code": "remember_timeout", "message": "Too slow."}}
 
 
 @pytest.fixture(autouse=True)
 def token(monkeypatch):
     monkeypatch.setenv("MEMLANE_TOKEN", "secret")
-
-
-def run(*words: str) -> int:
-    """Exit code of a command run in this process."""
-    try:
-        return main(words)
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
 
 
 def test_remember_says_that_the_task_is_queued(capsys):
@@ -128,14 +114,70 @@ def test_a_service_that_is_away_is_exit_code_3(capsys):
         url = service.url
 
     assert run("remember", "hello", "--url", url) == 3
-    assert capsys.readouterr().err.startswith(f"memlane: no answer from memlane at {url}")
+    assert capsys.readouterr().err.startswith(f"memlane: no memlane answers at {url}; start one")
 
 
 def test_a_refusal_is_exit_code_2(capsys):
     with scripted_service([Reply(401, {"error": "Unauthorized", "code": "unauthorized"})]) as service:
         assert run("remember", "hello", "--url", service.url) == 2
 
-    assert capsys.readouterr().err == "memlane: Unauthorized\n"
+    assert capsys.readouterr().err == (
+        f"memlane: {service.url} refused the token in MEMLANE_TOKEN; name its token file with --token-file\n"
+    )
+
+
+def test_a_missing_token_is_told_with_where_it_was_looked_for(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("MEMLANE_TOKEN")
+    monkeypatch.setenv("MEMLANE_HOME", str(tmp_path))
+    with scripted_service([Reply(401, {"error": "Unauthorized"})]) as service:
+        assert run("remember", "hello", "--url", service.url) == 2
+
+    assert f"wants a token, and there is none in {tmp_path}/token" in capsys.readouterr().err
+
+
+def test_a_relative_workspace_starts_at_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with scripted_service([Reply(202, QUEUED)]) as service:
+        run("remember", "hello", "--url", service.url, "--workspace", "b")
+        run("remember", "hello", "--url", service.url, "--workspace", "0295621f3cf988a7")
+
+    named = [unquote(seen.path.split("/")[2]) for seen in service.requests]
+    assert named == [f"{tmp_path}/b", "0295621f3cf988a7"]
+
+
+def test_an_unknown_workspace_is_told_with_what_is_served(capsys):
+    refusal = Reply(400, {"error": "Workspace mismatch", "code": "workspace_mismatch"})
+    served = Reply(200, {"workspaces": [{"id": "a", "cwd": "/srv/a"}, {"id": "b", "cwd": "/srv/b"}]})
+    with scripted_service([refusal, served]) as service:
+        assert run("remember", "hello", "--url", service.url, "--workspace", "/c") == 2
+
+    assert capsys.readouterr().err.endswith("does not serve /c; it serves /srv/a, /srv/b\n")
+
+
+def test_another_refusal_is_told_as_it_came(capsys):
+    with scripted_service([Reply(400, {"error": "No", "code": "invalid_content"})]) as service:
+        assert run("remember", "hello", "--url", service.url) == 2
+
+    assert capsys.readouterr().err == "memlane: No\n"
+
+
+def test_bytes_that_are_no_text_are_replaced():
+    with scripted_service([Reply(202, QUEUED)]) as service:
+        assert run("remember", "bad \udcff\udcfe bytes", "--url", service.url) == 0
+
+    assert json.loads(service.requests[0].body)["content"] == "bad \ufffd\ufffd bytes"
+
+
+def test_an_interrupted_wait_leaves_the_task_behind(capsys, monkeypatch):
+    def interrupted(*_: object, **arguments: Any) -> None:
+        arguments["on_change"](Task.model_validate(QUEUED | {"status": "running", "position": None}))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memlane.client.Client.wait", interrupted)
+    with scripted_service([Reply(202, QUEUED)]) as service:
+        assert run("remember", "hello", "--url", service.url, "--wait") == 130
+
+    assert f"still running: {QUEUED['taskId']}\n" in capsys.readouterr().err
 
 
 def test_an_interrupt_is_exit_code_130(monkeypatch):
@@ -150,7 +192,16 @@ def test_an_interrupt_is_exit_code_130(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "words", [("remember",), ("remember", "x", "--scope", "moon"), ("up", "--nope"), ("fly",)]
+    "words",
+    [
+        ("remember",),
+        ("remember", "x", "--scope", "moon"),
+        ("remember", "x", "--timeout", "3"),
+        ("remember", "x", "--wait", "--timeout", "nan"),
+        ("up", "--nope"),
+        ("up", "--port", "-1"),
+        ("fly",),
+    ],
 )
 def test_wrong_usage_is_exit_code_2(words, capsys):
     assert run(*words) == 2
@@ -158,10 +209,48 @@ def test_wrong_usage_is_exit_code_2(words, capsys):
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("--help",), *((name, "--help") for name in ("up", "remember", "web"))]
+    ("words", "complaint"),
+    [
+        (("up", "--port", "99999"), "--port: 99999 must be at most 65535"),
+        (("web", "--port", "99999"), "--port: 99999 must be at most 65535"),
+        (("up", "--workspace", ""), "--workspace: it is empty"),
+        (("up", "--memory-dir", " "), "--memory-dir: it is empty"),
+        (("remember", "x", "--timeout", "3"), "--timeout: it needs --wait"),
+        (("remember", "--dark mode"), 'memlane remember -- "TEXT"'),
+        (("remember", "I", "like", "it"), 'memlane remember "TEXT"'),
+    ],
 )
-def test_help_is_at_hand(words, capsys):
-    run(*words)
+def test_wrong_usage_names_the_option_and_the_way_out(words, complaint, capsys):
+    assert run(*words) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def test_a_token_that_can_not_be_sent_is_told_by_its_option(capsys):
+    assert run("up", "--token", "two words") == 2
+    assert capsys.readouterr().err.startswith("memlane: the token in --token must be")
+
+
+def test_the_version_is_told(capsys):
+    assert run("--version") == 0
+    assert capsys.readouterr().out == f"memlane {own_version()}\n"
+
+
+COMMANDS = ("up", "remember", "get", "events", "web", "worker", "agent")
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+@pytest.mark.parametrize("words", [(), *((name,) for name in COMMANDS)])
+def test_help_is_at_hand_in_plain_words(words, flag, capsys):
+    assert run(*words, flag) == 0
+
+    shown = capsys.readouterr().out
+    assert shown.startswith("Usage: memlane")
+    assert not any(jargon in shown for jargon in ("<str>", "<path>", "<float>", "<int>", "list["))
+    assert not re.search(r"\w\.\.\.\n", shown)  # a description that was cut
+
+
+def test_without_a_command_help_is_shown(capsys):
+    run()
 
     shown = capsys.readouterr()
     assert "Usage: memlane" in shown.out + shown.err
@@ -234,3 +323,8 @@ def test_parts_are_commands_for_people_too(words, tmp_path):
 )
 def test_each_error_has_its_exit_code(error, code):
     assert exit_of(error) is code
+
+
+def test_what_a_part_has_told_already_is_not_told_again():
+    assert complaint_of(PartRefused("see above")) == ""
+    assert complaint_of(InputError("wrong")) == "memlane: wrong\n"

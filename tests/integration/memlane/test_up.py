@@ -1,7 +1,5 @@
-import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -12,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from core import clock
-from events.connect import connect
 from memlane.client import Client
 from memlane.errors import Unavailable, Unreachable
 from memlane.models import Task
@@ -20,6 +17,7 @@ from tests.support.child_processes import descendants_of, environment_of
 from tests.support.memlane_up import STOP_LIMIT_S, Running, command, environment, running_memlane
 from tests.support.redis_server import engine_or_skip
 from tests.support.service import part_of
+from tests.support.waiting import until
 
 
 @pytest.fixture(autouse=True)
@@ -114,10 +112,13 @@ def test_the_web_has_the_token_and_the_worker_has_not(service):
     assert running.token not in "".join(worker)
 
 
-def test_a_second_instance_on_the_same_home_is_refused(service):
-    _, folder = service
+def test_a_second_instance_on_the_same_home_is_told_of_the_first(service):
+    running, folder = service
 
-    assert "is in use by another memlane" in refused(folder)
+    complaint = refused(folder)
+
+    assert f"memlane at {running.url} (process {running.process.pid}) runs on {folder}/home" in complaint
+    assert "--home" in complaint
 
 
 def test_the_command_line_remembers_and_shows_what_was_written(service):
@@ -161,22 +162,46 @@ def test_python_m_does_not_import_from_the_folder_it_is_run_in(tmp_path):
     assert answer.returncode == 0, answer.stderr
 
 
-@pytest.mark.skipif(shutil.which("curl") is None and not os.environ.get("CI"), reason="there is no curl")
-def test_people_are_told_where_it_is_and_the_command_to_try_works(tmp_path):
+def test_people_are_told_where_it_is_what_to_try_and_how_it_ended(tmp_path):
     process = subprocess.Popen(
         command(tmp_path), stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment(tmp_path)
     )
     with process:
         assert process.stdout is not None
-        said = [process.stdout.readline() for _ in range(6)]
-        curl = next(line for line in said if "curl" in line).split(None, 1)[1]
+        said = [process.stdout.readline() for _ in range(7)]
+        words = next(line for line in said if line.startswith("  try")).split(None, 1)[1]
         answer = subprocess.run(
-            ["/bin/sh", "-c", curl], capture_output=True, text=True, timeout=20, check=False
+            ["/bin/sh", "-c", words],
+            cwd="/",
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
-        process.terminate()
+        process.send_signal(signal.SIGINT)
+        last = process.stdout.read()
 
     assert said[0].startswith("memlane is ready at http://127.0.0.1:")
-    assert json.loads(answer.stdout)["status"] == "queued", answer.stderr
+    assert said[-1] == "  stop       Ctrl-C\n"
+    assert answer.returncode == 0, answer.stderr
+    assert ".md" in answer.stdout
+    assert last == "stopped; no tasks wait for the next start\n"
+    assert process.returncode == 0
+
+
+def test_an_interrupt_before_it_is_ready_is_a_stop_as_well(tmp_path):
+    process = subprocess.Popen(
+        command(tmp_path), stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment(tmp_path)
+    )
+    with process:
+        until((tmp_path / "home" / "run.json").exists)
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        said = process.stdout.read()
+
+    assert process.returncode == 0
+    assert said.splitlines()[-1].startswith("stopped")
 
 
 def test_a_busy_port_is_refused(tmp_path):
@@ -198,35 +223,7 @@ def test_a_home_that_can_not_be_made_is_refused(tmp_path):
 
 def test_a_setting_out_of_range_is_refused(tmp_path):
     assert "MEMLANE_THREADS" in refused(tmp_path, MEMLANE_THREADS="0")
-
-
-@pytest.mark.parametrize(
-    ("url", "status", "complaint"),
-    [("nonsense", 2, "must start with redis://"), ("redis://127.0.0.1:1/0", 3, "Redis gave no answer")],
-)
-def test_a_redis_that_can_not_be_used_is_one_line(tmp_path, url, status, complaint):
-    answer = subprocess.run(
-        command(tmp_path, "--redis-url", url),
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
-
-    assert answer.returncode == status
-    assert complaint in answer.stderr
-    assert answer.stderr.count("\n") == 1
-
-
-def test_a_redis_of_ones_own_is_used_and_left_running(tmp_path, own_redis):
-    with running_memlane(tmp_path, ["--redis-url", own_redis.state_url]) as service:
-        with Client(service.url, service.token) as client:
-            assert client.wait(client.remember("The default branch is trunk."), 30).status == "completed"
-        assert service.redis_url == own_redis.state_url
-
-    with connect(own_redis.state_url) as client:
-        assert client.ping()
+    assert "'debug', 'info', 'warning' or 'error'" in refused(tmp_path, MEMLANE_LOG_LEVEL="loud")
 
 
 def test_listening_on_every_address_tells_what_is_exposed(tmp_path):

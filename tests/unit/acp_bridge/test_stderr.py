@@ -1,4 +1,8 @@
-from acp_bridge.stderr import MAX_LINE_CHARS, TAIL_LINES, StderrLines
+import json
+
+import pytest
+
+from acp_bridge.stderr import MAX_LINE_CHARS, TAIL_LINES, Record, StderrLines, read_record
 
 
 def test_a_line_is_returned_once_its_newline_arrives():
@@ -40,3 +44,24 @@ def test_the_tail_keeps_the_last_lines():
     lines.feed(b"".join(b"%d\n" % number for number in range(100)))
 
     assert lines.tail == tuple(str(number) for number in range(100 - TAIL_LINES, 100))
+
+
+def test_a_log_record_of_a_child_keeps_its_level_event_and_facts():
+    line = (
+        '{"reason":"HTTP 429","number":1,"event":"model_try_failed","level":"warning",'
+        '"process":"agent","logger":"x","timestamp":"2026","exc_info":true,"Odd Name":1}'
+    )
+
+    assert read_record(line) == Record("model_try_failed", "warning", {"reason": "HTTP 429", "number": 1})
+
+
+@pytest.mark.parametrize("level", ["loud", 3, None, ["error"]])
+def test_an_unknown_level_is_info(level):
+    assert read_record(json.dumps({"event": "x", "level": level})).level == "info"
+
+
+@pytest.mark.parametrize(
+    "line", ["plain text", "{", "[1]", "{}", '{"event":1}', '{"event":"two words"}', "[" * 100_000]
+)
+def test_anything_else_is_text(line):
+    assert read_record(line) == Record("agent_stderr", "info", {"line": line})

@@ -1,3 +1,4 @@
+import os
 import stat
 from contextlib import ExitStack
 from pathlib import Path
@@ -8,7 +9,8 @@ from core.errors import ConfigError
 from core.settings import load_settings
 from memlane.folders import FolderLocked
 from memlane.parts import RedisUrls, worker_part
-from memlane.site import open_site, token_of
+from memlane.run_record import read_run_record, recorded
+from memlane.site import open_site, token_of, workspaces_of
 
 
 @pytest.fixture
@@ -63,8 +65,47 @@ def test_without_a_token_the_web_does_not_start(tmp_path):
 def test_one_home_serves_one_instance(tmp_path, held):
     open_site(settings(tmp_path), held_by=held)
 
-    with pytest.raises(FolderLocked):
+    with pytest.raises(FolderLocked, match=r"another memlane runs on .*/home already; .* --home"):
         open_site(settings(tmp_path), held_by=held)
+
+
+def test_who_runs_on_a_home_is_told_to_the_next_one(tmp_path, held):
+    site = open_site(settings(tmp_path), held_by=held)
+
+    with recorded(site.settings.home, "http://127.0.0.1:5"):
+        assert stat.S_IMODE((site.settings.home / "run.json").stat().st_mode) == 0o600
+        with pytest.raises(FolderLocked, match=rf"http://127.0.0.1:5 \(process {os.getpid()}\) runs on"):
+            open_site(settings(tmp_path), held_by=held)
+
+    assert read_run_record(site.settings.home) is None
+
+
+def test_a_home_that_can_not_be_made_is_told_with_what_moves_it(tmp_path, held):
+    (tmp_path / "home").write_text("")
+
+    with pytest.raises(ConfigError, match="that is the home folder, MEMLANE_HOME or --home moves it"):
+        open_site(settings(tmp_path, home=tmp_path / "home" / "below"), held_by=held)
+
+
+def test_a_default_memory_folder_that_can_not_be_made_is_told_with_what_moves_it(tmp_path, held):
+    (tmp_path / ".qwen").write_text("")
+
+    with pytest.raises(ConfigError, match="that is the memory folder, MEMLANE_MEMORY_DIR or --memory-dir"):
+        open_site(settings(tmp_path), held_by=held)
+
+
+def test_a_file_is_no_memory_folder(tmp_path, held):
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(ConfigError, match="/file is not a folder"):
+        open_site(settings(tmp_path, memory_dir=tmp_path / "file"), held_by=held)
+
+
+def test_web_and_worker_serve_what_they_are_told_only(tmp_path):
+    assert workspaces_of(settings(tmp_path)).primary.path == str((tmp_path / "workspace").resolve())
+
+    with pytest.raises(ConfigError, match="set MEMLANE_WORKSPACES"):
+        workspaces_of(settings(tmp_path, workspaces=()))
 
 
 def test_the_default_memory_base_is_made_when_missing(tmp_path, held):

@@ -1,0 +1,31 @@
+"""`memlane get`."""
+
+from typing import Annotated
+
+import typer
+
+from memlane.cli import options
+
+_TaskId = Annotated[str, typer.Argument(metavar="TASK_ID", hidden=True)]
+
+
+def get(  # noqa: PLR0913 - one parameter for each option
+    task_id: _TaskId,
+    *,
+    wait: options.Wait = False,
+    timeout: options.Timeout = None,
+    json: options.Json = False,
+    workspace: options.Workspace = None,
+    url: options.Url = None,
+    token_file: options.TokenFile = None,
+) -> None:
+    """Show a task of a running service.
+
+    TASK_ID is what `memlane remember` printed.
+    """
+    wait_s = options.wait_limit_s(wait=wait, timeout=timeout)
+    from memlane.cli.connection import place_of
+    from memlane.cli.get import run
+
+    place = place_of(url=url, token_file=token_file, workspace=workspace)
+    raise typer.Exit(run(task_id, place, as_json=json, wait_s=wait_s))

@@ -1,0 +1,70 @@
+"""How a task is waited for and shown."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from memlane.cli.exits import Exit
+from memlane.client import Client
+from memlane.models import Task
+
+
+def follow(client: Client, task: Task, wait_s: float) -> Task:
+    """Wait for a task's end and show its state on the way; an interrupt leaves its id behind.
+
+    Raises:
+        WaitTimeout: it has not ended within ``wait_s`` seconds.
+        KeyboardInterrupt: after its state was told.
+    """
+    last = task
+
+    def note(changed: Task) -> None:
+        nonlocal last
+        last = changed
+        show(changed)
+
+    try:
+        with _progress() as show:
+            show(task)
+            return client.wait(task, wait_s, on_change=note)
+    except KeyboardInterrupt:
+        sys.stderr.write(f"still {last.status}: {last.task_id}\n")
+        raise
+
+
+def tell(task: Task, *, as_json: bool) -> Exit:
+    """Print a task and choose the exit code."""
+    sys.stdout.write(task.to_json() + "\n" if as_json else _told(task))
+    if task.error is None:
+        return Exit.OK
+    sys.stderr.write(f"memlane: {task.task_id} failed ({task.error.code}): {printable(task.error.message)}\n")
+    return Exit.TASK_FAILED
+
+
+def printable(text: str) -> str:
+    """Replace what would steer a terminal; such text comes from a model or another machine."""
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Task], object]]:
+    """Yield what shows a task's state on standard error: a spinner on a terminal, else a line for each."""
+    if not sys.stderr.isatty():
+        yield lambda task: sys.stderr.write(f"{_state(task)}\n")
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda task: status.update(_state(task))
+
+
+def _state(task: Task) -> str:
+    place = f", position {task.position}" if task.position else ""
+    return f"{task.task_id} is {task.status}{place}"
+
+
+def _told(task: Task) -> str:
+    if task.result is None:
+        return f"{_state(task)}\n" if task.error is None else ""
+    files = "".join(f"  {printable(path)}\n" for path in task.result.files_touched)
+    return f"{printable(task.result.summary)}\n{files}"
