@@ -8,14 +8,15 @@ thing, read those that might say it already, then one write. Without the reading
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent import blocks, tools
 from agent.deadline import Deadline
-from agent.models import rules
+from agent.models import rules, titles
 from agent.models.interface import Message, Reply, ToolCall, ToolSpec
-from agent.models.similarity import Likeness, compare, significant_words
+from agent.models.similarity import Likeness, compare, search_words
+from agent.models.wording import clean
 from agent.prompts import Order, read_order
 from agent.reading import FILE_LEAD
 from agent.tool_arguments import MAX_MATCHES
@@ -23,9 +24,11 @@ from agent.writing import FREE_NAME_LEAD
 from core.acp import Usage
 from memory.document import parse_document, render_document, set_document_fields
 from memory.names import is_pinned
+from memory.validation import find_problems, is_placeholder
 
 MAX_SEARCH_WORDS = 8
 MAX_CANDIDATES = 8
+MAX_LITERAL_CHARACTERS = 60
 
 _FREE_NAME = re.compile(rf"{re.escape(FREE_NAME_LEAD)}(.+\.md)\Z", re.DOTALL)
 _FOUND_FILE = re.compile(rf"^{re.escape(FILE_LEAD)}(.+)$", re.MULTILINE)
@@ -69,7 +72,7 @@ class OfflineModel:
             TaskTimeout: the deadline has passed.
         """
         deadline.check()
-        order = read_order(messages[1].text)
+        order = _storable(read_order(messages[1].text))
         turns = [message for message in messages if message.role == "assistant"]
         last_results = [message.text for message in _since_last_turn(messages)]
         can_read = any(spec.name == tools.READ_FILE for spec in offered)
@@ -79,6 +82,17 @@ class OfflineModel:
         if tried:
             return _retry(order, tried, last_results, turn=len(turns))
         return _look_or_write(order, turns, last_results)
+
+
+def _storable(order: Order) -> Order:
+    """The order with a content that any document may hold; a line that looks left out is put in quotes."""
+    lines = clean(order.content).splitlines(keepends=True)
+    return replace(order, content="".join(_quoted(line) if is_placeholder(line) else line for line in lines))
+
+
+def _quoted(line: str) -> str:
+    text = line.strip()
+    return line.replace(text, f'"{text}"')
 
 
 def _look_or_write(order: Order, turns: Sequence[Message], results: Sequence[str]) -> Reply:
@@ -105,8 +119,9 @@ def _since_last_turn(messages: Sequence[Message]) -> list[Message]:
 
 
 def _searches(order: Order) -> list[tuple[str, dict[str, Any]]]:
-    words = sorted(dict.fromkeys(significant_words(order.content)), key=lambda word: (-len(word), word))
-    pattern = "|".join(re.escape(word) for word in words[:MAX_SEARCH_WORDS])
+    words = sorted(dict.fromkeys(search_words(order.content)), key=lambda word: (-len(word), word))
+    wanted = words[:MAX_SEARCH_WORDS] or [order.content.strip().partition("\n")[0][:MAX_LITERAL_CHARACTERS]]
+    pattern = "|".join(re.escape(word) for word in wanted)
     if not pattern:
         return [(tools.LIST_DIRECTORY, {"path": path}) for path in order.folders.values()]
     return [
@@ -117,13 +132,13 @@ def _searches(order: Order) -> list[tuple[str, dict[str, Any]]]:
 
 def _candidates(order: Order, results: Sequence[str]) -> list[str]:
     """Documents whose matching lines share most words with the request, best first."""
-    wanted = set(significant_words(order.content))
+    wanted = set(search_words(order.content))
     scores: dict[str, int] = {}
     for result in results:
         listed = blocks.unwrap(blocks.MEMORY_DOCUMENT, result) or ""
         pieces = _FOUND_FILE.split(listed)[1:]
         for path, lines in zip(pieces[::2], pieces[1::2], strict=True):
-            scores[path] = len(wanted & set(significant_words(lines)))
+            scores[path] = len(wanted & set(search_words(lines)))
     enough = [path for path, score in scores.items() if 2 * score >= len(wanted)]
     return sorted(enough, key=lambda path: (-scores[path], path))[:MAX_CANDIDATES]
 
@@ -154,18 +169,19 @@ def _matches_in(content: str, document: _Shown) -> list[_Match]:
         return []
     pieces = [(parsed.body.strip(), True), *((line.strip(), False) for line in parsed.body.split("\n"))]
     compared = [
-        _Match(document, piece, is_whole, compare(content, _LIST_MARK.sub("", piece, count=1)))
+        _Match(document, piece, is_whole, compare(content, piece))
         for piece, is_whole in pieces
         if piece and (is_whole or piece != pieces[0][0])
     ]
-    return [match for match in compared if match.likeness != "different"]
+    wanted = {"known"} if any(find_problems(document.text.encode())) else {"known", "newer"}
+    return [match for match in compared if match.likeness in wanted]
 
 
 def _update(order: Order, match: _Match, *, turn: int) -> Reply:
     path, text = match.document.path, match.document.text
-    sentence = f"Updated an existing memory in {_short(path, order)}."
     if match.likeness == "known":
-        return _reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": text}), text=sentence)
+        return _reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": text}))
+    sentence = f"Updated an existing memory in {_short(path, order)}."
     if not match.is_whole:
         mark = _LIST_MARK.match(match.old)
         new = (mark[0] if mark else "") + " ".join(order.content.split())
@@ -184,21 +200,21 @@ def _with_body(match: _Match, body: str) -> str:
     head, _, tail = text.rpartition(match.old)
     fields = {}
     parsed = parse_document(text.encode())
-    if parsed is not None and parsed.name == rules.title_of(match.old):
-        fields["name"] = rules.title_of(body)
-    if parsed is not None and parsed.description == rules.description_of(match.old):
-        fields["description"] = rules.description_of(body)
+    if parsed is not None and parsed.name == titles.title_of(match.old):
+        fields["name"] = titles.title_of(body)
+    if parsed is not None and parsed.description == titles.description_of(match.old):
+        fields["description"] = titles.description_of(body)
     return set_document_fields(f"{head}{body}{tail}".encode(), fields).decode()
 
 
 def _create(order: Order, *, turn: int, path: str) -> Reply:
     content = order.content
     kind = rules.type_of(content, order.folders)
-    title = rules.title_of(content)
+    title = titles.title_of(content)
     document = render_document(
         type=kind,
         name=title,
-        description=rules.description_of(content),
+        description=titles.description_of(content),
         body=f"\n{content.strip()}\n",
     )
     call = {"file_path": path, "content": document.decode()}
@@ -210,7 +226,7 @@ def _path_beside(order: Order, read: Collection[str]) -> str:
     """Where a new document goes; never where one is that was read, because that one could be overwritten."""
     kind = rules.type_of(order.content, order.folders)
     scope = rules.scope_of(order.content, kind, order.folders)
-    stem = f"{order.folders[scope]}/{kind}/{rules.file_stem_of(order.content)}"
+    stem = f"{order.folders[scope]}/{kind}/{titles.file_stem_of(order.content)}"
     number = 1
     while (path := f"{stem}.md" if number == 1 else f"{stem}-{number}.md") in read:
         number += 1
@@ -218,15 +234,13 @@ def _path_beside(order: Order, read: Collection[str]) -> str:
 
 
 def _retry(order: Order, tried: Sequence[ToolCall], results: Sequence[str], *, turn: int) -> Reply:
-    """After a refused write take the free name it offers, then one that no other document can have."""
-    offered = _FREE_NAME.search(results[-1]) if results else None
+    """After a refused write take the free name it offers, then one that no other document has."""
+    offered = _FREE_NAME.search(results[-1])
     if offered is not None:
         return _create(order, turn=turn, path=offered[1])
-    if len(tried) > 2 or not results or tools.NOT_SAVABLE in results[-1]:
-        return Reply("The memory could not be saved.", (), Usage(model_calls=1))
     kind = rules.type_of(order.content, order.folders)
     scope = rules.scope_of(order.content, kind, order.folders)
-    digest = rules.content_hash(order.content)
+    digest = titles.content_hash(order.content)
     return _create(order, turn=turn, path=f"{order.folders[scope]}/{kind}-{digest}-{len(tried)}.md")
 
 

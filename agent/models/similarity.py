@@ -5,101 +5,95 @@ A wrong merge loses a fact, a missed one leaves a duplicate; so every doubt mean
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
-_WORD = re.compile(r"\w+(?:'\w+)*")
-_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0e7f]")
-_TYPOGRAPHIC_APOSTROPHE = "\u2019"
-_SILENT = frozenset(
-    {
-        "a",
-        "an",
-        "the",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "do",
-        "does",
-        "to",
-        "of",
-        "that",
-        "this",
-        "it",
-        "its",
-    }
-    | {"i", "my", "me", "user", "please", "remember"}
-)
-_NEGATIONS = frozenset(
-    {
-        "no",
-        "not",
-        "never",
-        "without",
-        "avoid",
-        "stop",
-        "don't",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "can't",
-        "won't",
-    }
-)
+from agent.models import vocabulary
+from agent.models.wording import fact_of
+
 MIN_WORDS = 2
+MAX_SEARCH_WORD_CHARACTERS = 60
+
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\u0e00-\u0e7f]")
+_BREAK = re.compile(r"[\s\u3001\u3002\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f\u060c\u061b]+")
+# inside a word every character counts: "C++", "1.2.3", "--force"
+_OPENING = "\"'([{*`\u201c\u2018\u00ab\u300c\u00bf\u00a1"
+_CLOSING = "\"')]}*`\u201d\u2019\u00bb\u300d.,;:!?\u2026"
+_WORD_OF_A_SEARCH = re.compile(r"\w+(?:'\w+)*")
+_APOSTROPHE = "\u2019"
 
 Likeness = Literal["different", "known", "newer"]
 
 
-def significant_words(text: str) -> tuple[str, ...]:
-    """Words that carry a text's meaning, folded, in order; scripts without spaces give character pairs."""
-    return tuple(word for word in _words(text) if word not in _SILENT and word not in _NEGATIONS)
+def search_words(text: str) -> tuple[str, ...]:
+    """Words to look for a text's like with, folded, in order; scripts without spaces give character pairs."""
+    words = [
+        _singular(word)
+        for word in _WORD_OF_A_SEARCH.findall(_fold(text))
+        if len(word) <= MAX_SEARCH_WORD_CHARACTERS
+    ]
+    telling = [word for word in words if word not in vocabulary.SILENT | vocabulary.TURNING]
+    return tuple(part for word in telling or words for part in _parts(word))
 
 
 def compare(new: str, old: str) -> Likeness:
-    """Tell whether ``old`` already says ``new`` (known), says part of it (newer), or something else.
+    """Tell whether ``old`` already says ``new`` (known), says the beginning of it (newer), or something else.
 
-    One text must contain the other's words in the same order and be no more than twice as
-    long; then nothing is lost when the longer one is kept. A differing negation makes the
-    new text win, if it says at least as much.
+    One text must begin with all the other's words in their order, be no more than twice as
+    long, and go on without a word that could turn the sense: a negation, a condition, a wish to
+    forget. Then nothing is lost when the longer one is kept. Whether two facts contradict each
+    other is not understood here, so such facts are different.
     """
-    ours, theirs = significant_words(new), significant_words(old)
     if _collapse(new) == _collapse(old):
         return "known"
-    if min(len(ours), len(theirs)) < MIN_WORDS or max(len(ours), len(theirs)) > 2 * min(
-        len(ours), len(theirs)
-    ):
-        return "different"
-    same_sense = _negations(new) == _negations(old)
-    if same_sense and _is_within(ours, theirs):
+    ours, theirs = _meaning(new), _meaning(old)
+    if _continues(theirs, ours):
         return "known"
-    return "newer" if _is_within(theirs, ours) else "different"
+    return "newer" if _continues(ours, theirs) else "different"
 
 
-def _words(text: str) -> list[str]:
-    folded = unicodedata.normalize("NFKC", text).casefold().replace(_TYPOGRAPHIC_APOSTROPHE, "'")
-    return [part for word in _WORD.findall(folded) for part in _parts(word)]
+def _continues(longer: Sequence[str], shorter: Sequence[str]) -> bool:
+    size = len(shorter)
+    if not MIN_WORDS <= size <= len(longer) <= 2 * size or longer[:size] != shorter:
+        return False
+    return not any(_turns(word) for word in longer[size:])
+
+
+def _turns(word: str) -> bool:
+    is_contraction = word.endswith("n't") or word.startswith("n'")
+    return (
+        is_contraction or word in vocabulary.TURNING or any(part in word for part in vocabulary.TURNING_PARTS)
+    )
+
+
+@lru_cache(maxsize=32)  # the new text is compared with every line of what was found
+def _meaning(text: str) -> tuple[str, ...]:
+    pieces = (
+        piece.lstrip(_OPENING).rstrip(_CLOSING) or piece for piece in _BREAK.split(_fold(fact_of(text)))
+    )
+    words = (_singular(piece) for piece in pieces if piece and piece not in vocabulary.SILENT)
+    return tuple(word for word in words if word not in vocabulary.SILENT)
 
 
 def _parts(word: str) -> list[str]:
     if _UNSPACED.search(word):
         return [word[index : index + 2] for index in range(max(1, len(word) - 1))]
-    # a possessive, plural or third-person s goes, so that "prefers" is "prefer"
+    return [word]
+
+
+def _singular(word: str) -> str:
+    """The word without a possessive, plural or third-person s, so that "prefers" is "prefer"."""
     word = word.removesuffix("'s")
-    plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss") and word not in _SILENT
-    return [word[:-1] if plural else word]
+    is_plural = len(word) > 3 and word.isalpha() and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if is_plural and word not in vocabulary.SILENT | vocabulary.TURNING else word
 
 
-def _negations(text: str) -> frozenset[str]:
-    return frozenset(_words(text)) & _NEGATIONS
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower().replace(_APOSTROPHE, "'")
 
 
-def _is_within(smaller: Sequence[str], larger: Iterable[str]) -> bool:
-    rest = iter(larger)
-    return all(any(word == other for other in rest) for word in smaller)
-
-
+@lru_cache(maxsize=32)
 def _collapse(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(".!")
+    collapsed = " ".join(_fold(text).split())
+    return collapsed.rstrip(".!\u3002\uff01") or collapsed

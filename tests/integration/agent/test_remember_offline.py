@@ -1,5 +1,6 @@
 """Remember through the real child with the offline model."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -27,26 +28,73 @@ def test_a_fact_becomes_a_document_an_index_line_and_a_result(offline: AgentChil
     assert "prefers-short-answers.md" in (offline.user_root / "MEMORY.md").read_text()
 
 
-def test_the_tool_log_shows_that_the_offline_model_works_through_the_loop(offline: AgentChild) -> None:
-    offline.remember("Prefers short answers")
+def test_the_tool_log_shows_that_the_offline_model_works_through_the_loop(tmp_path: Path) -> None:
+    with agent_child(tmp_path, {"MEMLANE_LOG_LEVEL": "debug"}) as child:
+        child.remember("Prefers short answers")
 
-    assert '"tools": {"grep_search.ok": 2, "write_file.ok": 1}' in offline.log
+        assert '"tools": {"grep_search.ok": 2, "write_file.ok": 1}' in child.log
+
+
+def test_a_task_is_one_line_of_the_log(offline: AgentChild) -> None:
+    tasks = [new_task_id("remember") for _ in range(3)]
+    for task, content in zip(tasks, ["Prefers tea", "Prefers tea", "Likes rain"], strict=True):
+        offline.remember(content, task=task)
+    offline.remember("Likes rain", task=tasks[2], fence=2)
+
+    lines = [json.loads(line) for line in offline.log.splitlines()]
+    assert [(line["task"], line["ending"], line["model_calls"]) for line in lines] == [
+        (tasks[0], "saved", 2),
+        (tasks[1], "known", 3),
+        (tasks[2], "saved", 2),
+        (tasks[2], "recovered", 0),
+    ]
+    assert {line["event"] for line in lines} == {"remember_ended"}
+    assert all(line["ms"] >= 0 for line in lines)
 
 
 def test_no_text_of_the_request_reaches_the_log(offline: AgentChild) -> None:
     offline.remember("Prefers xyzzy answers")
-    offline.remember("[rest unchanged] xyzzy")
+    offline.remember("Prefers xyzzy answers", timeout_ms=0)
 
     assert "xyzzy" not in offline.log
 
 
-def test_the_same_fact_again_updates_the_one_document(offline: AgentChild) -> None:
+def test_a_known_fact_changes_nothing_and_says_so(offline: AgentChild) -> None:
     offline.remember("Prefers short answers")
+    before = offline.documents()
 
     again = offline.remember("The user prefers short answers.")
 
-    assert again["summary"].startswith("Updated an existing memory")
-    assert len(offline.documents()) == 1
+    assert again == {
+        "summary": 'Already known: "Prefers short answers" in user/prefers-short-answers.md.',
+        "filesTouched": [],
+        "touchedScopes": [],
+        "usage": {"inputTokens": 0, "outputTokens": 0, "modelCalls": 3},
+        "recovered": False,
+    }
+    assert offline.documents() == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I like short answers", "forget that I like short answers"),
+        ("I like coffee", "I don't like coffee"),
+        ("我喜欢咖啡", "我不喜欢咖啡"),
+        ("use pnpm not npm", "Do not use npm."),
+    ],
+)
+def test_what_contradicts_a_fact_or_wants_it_forgotten_leaves_it_as_it_is(
+    offline: AgentChild, first: str, second: str
+) -> None:
+    offline.remember(first)
+    before = offline.documents()
+
+    result = offline.remember(second)
+
+    assert result["summary"].startswith("Saved a ")
+    assert len(offline.documents()) == 2
+    assert before.items() <= offline.documents().items()
 
 
 def test_a_clean_request_makes_a_second_document(offline: AgentChild) -> None:
@@ -94,16 +142,30 @@ def test_a_stale_fence_is_refused_and_changes_nothing(offline: AgentChild) -> No
     failed = offline.remember("Likes tea", fence=6)
 
     assert_failed(failed, "lease_lost")
+    assert failed.data["storedFence"] == 7
     assert offline.documents() == before
 
 
-def test_an_unsavable_text_fails_as_invalid(offline: AgentChild) -> None:
-    assert_failed(offline.remember("[rest unchanged]"), "memory_invalid")
-    assert offline.documents() == {}
+def test_dots_alone_are_stored(offline: AgentChild) -> None:
+    assert offline.remember("...")["summary"].startswith('Saved a project memory "Note" to project/memory-')
+
+
+@pytest.mark.parametrize(
+    ("content", "name"), [("Ich mag die Straße", "ich-mag-die-straße"), ("我喜欢咖啡", "我喜欢咖啡")]
+)
+def test_a_document_is_called_by_the_words_of_its_fact(offline: AgentChild, content: str, name: str) -> None:
+    result = offline.remember(content)
+
+    assert result["filesTouched"] == [str(offline.user_root / f"user/{name}.md")]
 
 
 def test_no_time_left_fails_at_once(offline: AgentChild) -> None:
     assert_failed(offline.remember("Likes tea", timeout_ms=0), "remember_timeout")
+    assert offline.documents() == {}
+
+
+def test_time_that_is_too_short_for_a_slow_commit_fails_at_once(offline: AgentChild) -> None:
+    assert_failed(offline.remember("Likes tea", timeout_ms=10_000), "remember_timeout")
     assert offline.documents() == {}
 
 
@@ -153,7 +215,7 @@ def test_resolve_under_a_stale_fence_says_so(offline: AgentChild) -> None:
     failed = offline.call(acp.RESOLVE, resolve_params(new_task_id("remember"), fence=4))
 
     assert failed.message == "Workspace memory resolve failed"
-    assert failed.data["errorKind"] == "lease_lost"
+    assert (failed.data["errorKind"], failed.data["storedFence"]) == ("lease_lost", 5)
 
 
 def test_memory_that_people_wrote_is_found_and_kept(offline: AgentChild) -> None:
@@ -161,10 +223,10 @@ def test_memory_that_people_wrote_is_found_and_kept(offline: AgentChild) -> None
     path.parent.mkdir(parents=True)
     path.write_text(document(name="Me", body="- Lives in Bern\n- Prefers short answers"))
 
-    result = offline.remember("Prefers short answers and no emojis")
+    result = offline.remember("Prefers short answers and examples")
 
     assert result["filesTouched"] == [str(path)]
-    assert path.read_text().endswith("---\n\n- Lives in Bern\n- Prefers short answers and no emojis\n")
+    assert path.read_text().endswith("---\n\n- Lives in Bern\n- Prefers short answers and examples\n")
 
 
 def resolve_params(task: str, *, fence: int, close: bool = True) -> dict[str, Any]:

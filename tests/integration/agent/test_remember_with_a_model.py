@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agent.remember import COMMIT_RESERVE_MS
 from core import acp
 from core.jsonrpc import ErrorResponse
 from tests.support.agent_child import AgentChild, StartChild, remember_params
@@ -82,6 +83,26 @@ def test_a_clean_request_shows_no_existing_memory(start_child: StartChild) -> No
     assert "<environment>" not in texts["user"]
     assert "Assam" not in texts["system"]
     assert model.tool_names() == ["write_file", "edit"]
+
+
+def test_a_rewrite_that_changes_nothing_is_a_known_fact(start_child: StartChild) -> None:
+    read = iter([True, False])
+    child, _ = start_child(
+        lambda body: (
+            calls(("read_file", {"file_path": good_write(body)[1]["file_path"]}))
+            if next(read)
+            else write(body)
+        )
+    )
+    existing = child.user_root / "user/a.md"
+    existing.parent.mkdir(parents=True)
+    existing.write_text(document())
+
+    result = child.remember("Prefers short answers")
+
+    assert result["summary"] == 'Already known: "Short answers" in user/a.md.'
+    assert (result["filesTouched"], result["touchedScopes"]) == ([], [])
+    assert existing.read_text() == document()
 
 
 def test_one_scope_means_one_folder(start_child: StartChild) -> None:
@@ -192,7 +213,7 @@ def test_a_model_that_never_ends_is_cut_at_the_deadline(
     start_child: StartChild, hanging: Callable[[], Answer]
 ) -> None:
     child, model = start_child([hanging()])
-    params = remember_params(child, SECRET, timeout_ms=2500)
+    params = remember_params(child, SECRET, timeout_ms=COMMIT_RESERVE_MS + 5000)
 
     failed = child.call(acp.REMEMBER, params)
 

@@ -40,6 +40,18 @@ def test_the_text_of_an_unexpected_error_stays_inside() -> None:
     assert failure_of(ValueError("the secret text")).details == "Unexpected ValueError"
 
 
+def test_a_lost_lease_says_which_fence_took_it() -> None:
+    assert failure_of(LeaseLost("x", stored_fence=3)).to_wire() == {
+        "errorKind": "lease_lost",
+        "details": "Another worker has taken over the lane",
+        "storedFence": 3,
+    }
+
+
+def test_no_other_failure_speaks_of_a_fence() -> None:
+    assert set(failure_of(TaskTimeout("x")).to_wire()) == {"errorKind", "details"}
+
+
 def test_details_name_the_status_and_the_reason() -> None:
     assert "401" in failure_of(ModelRejected(401)).details
     assert failure_of(RunStopped("MAX_TURNS")).details == "MAX_TURNS"

@@ -50,12 +50,22 @@ def test_an_old_document_without_creation_is_given_none(tool_run: ToolRun, roots
 def test_every_other_byte_stays(tool_run: ToolRun, roots: Roots) -> None:
     header = b"type: user\r\n# note\r\nname: N\r\nx-y: [1]\r\ndescription: d\r\n"
     original = b"\xef\xbb\xbf---\r\n" + header + b"---\r\nbody \xe2\x80\xa8 end"
-    (roots.user / "a.md").write_bytes(original)
+    (roots.user / "a.md").write_bytes(original.replace(b"body", b"text"))
 
     written = write(tool_run, f"{roots.user}/a.md", original.decode(), read_first=True)
 
     kept = [line for line in written.split(b"\r\n") if not line.startswith((b"modified:", b"source:"))]
     assert b"\r\n".join(kept) == original
+
+
+def test_a_document_rewritten_with_the_same_bytes_gets_no_stamp(tool_run: ToolRun, roots: Roots) -> None:
+    (roots.user / "a.md").write_text(document())
+    tool_run.call("read_file", json.dumps({"file_path": f"{roots.user}/a.md"}))
+    tool_run.call("write_file", json.dumps({"file_path": f"{roots.user}/a.md", "content": document()}))
+
+    stamp_documents(tool_run.transaction, tool_run.task)
+
+    assert tool_run.transaction.changes == ()
 
 
 def test_a_source_without_a_client_names_task_and_kind() -> None:
@@ -71,6 +81,6 @@ def write(tool_run: ToolRun, path: str, content: str, *, read_first: bool = Fals
         ToolCall("1", "write_file", json.dumps({"file_path": path, "content": content}))
     )
     assert result.ok, result.text
-    stamp_documents(tool_run.transaction, tool_run.tools.written, tool_run.task)
+    stamp_documents(tool_run.transaction, tool_run.task)
     assert not Path(path).exists() or Path(path).read_bytes() != tool_run.transaction.read(path)
     return bytes(tool_run.transaction.read(path))
