@@ -7,6 +7,7 @@ fail because of it may rely on nothing of that child being at work any more.
 
 import asyncio
 import itertools
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -219,12 +220,17 @@ class Connection:
     async def _see_end(self) -> None:
         await self._child.wait_ended()
         exit_code = self._child.exit_code
-        self._cause = self._cause or AgentDied(f"the agent died (exit code {exit_code})", exit_code=exit_code)
+        self._cause = self._cause or self._cause_of_end(exit_code)
         for call in self._pending.values():
             if not call.answer.done():
                 call.answer.set_result(self._cause)
         facts = {"pid": self.pid, "exit_code": exit_code, "junk_lines": self._junk_lines}
         _log.info("agent_ended", reason=str(self._cause), **facts)
+
+    def _cause_of_end(self, exit_code: int | None) -> MemlaneError:
+        if exit_code == -signal.SIGKILL and self._lifeline.has_lapsed:
+            return AgentKilled("the agent's guard ended it: we were paused for long, or its lease ran out")
+        return AgentDied(f"the agent died (exit code {exit_code})", exit_code=exit_code)
 
 
 def _handshake_in(answer: Answer) -> Handshake:

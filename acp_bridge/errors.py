@@ -59,6 +59,9 @@ class AgentProtocolError(DependencyError):
 
 
 class AgentKilled(StateError):
-    """The bridge was told to end the child or itself while the call ran; an answer is dropped."""
+    """We ended the child while the call ran: told to, at our own end, or by its guard in our absence.
+
+    An answer is dropped. Whether the child committed is unknown: resolve the task.
+    """
 
     code = "agent_killed"

@@ -21,6 +21,13 @@ class Lifeline:
         self._limits = limits
         self._tell = tell
         self._leased_calls = 0
+        self._deadline_ms: int | None = None
+        self._has_lapsed = False
+
+    @property
+    def has_lapsed(self) -> bool:
+        """Whether a deadline ever passed unextended: then the guard has ended the child, or is about to."""
+        return self._has_lapsed or (self._deadline_ms is not None and clock.boot_ms() >= self._deadline_ms)
 
     async def hold(self, ending: asyncio.Future[Any]) -> None:
         """Extend the child's life until ``ending`` is done, leased calls left out."""
@@ -42,8 +49,13 @@ class Lifeline:
     def extend_to(self, deadline_ms: int) -> None:
         """Set the deadline, in milliseconds since boot, of a child in a leased call; else nothing."""
         if self._leased_calls:
-            self._tell(deadline_ms)
+            self._set(deadline_ms)
 
     def _extend_unless_leased(self) -> None:
         if not self._leased_calls:
-            self._tell(clock.boot_ms() + self._limits.guard_ms)
+            self._set(clock.boot_ms() + self._limits.guard_ms)
+
+    def _set(self, deadline_ms: int) -> None:
+        self._has_lapsed = self.has_lapsed
+        self._deadline_ms = deadline_ms
+        self._tell(deadline_ms)

@@ -99,6 +99,13 @@ class WorkspaceAgent:
             await asyncio.wait(waiting)
 
     async def _connected(self) -> Connection:
+        for _ in range(START_ATTEMPTS):
+            connection = await self._current()
+            if connection.alive:  # it may have died while we waited; nothing was sent, so another will do
+                return connection
+        raise AgentUnavailable("the agent died as soon as it was started")
+
+    async def _current(self) -> Connection:
         if self._closed:
             raise AgentKilled("the bridge is closed")
         if self._starting is None:

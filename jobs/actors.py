@@ -10,10 +10,10 @@ import dramatiq
 from dramatiq.brokers.redis import RedisBroker
 
 from acp_bridge.bridge import Bridge
+from core.errors import DependencyError
 from core.ids import ClaimId, WorkspaceId, new_uuid
 from core.logs import get_logger
 from core.workspaces import Workspace, Workspaces
-from events.errors import StorageUnavailable
 from jobs.broker import ACTOR, QUEUE, Doorbell
 from jobs.keeper import Held, Keeper, Reactions
 from jobs.lanes import Grant, Lanes, Lease
@@ -138,7 +138,7 @@ class LaneRunner:
     def _refence(self, held: Held, at_least: int) -> Fence | None:
         try:
             fence = self._parts.lanes.refence(held.lease, at_least=at_least)
-        except StorageUnavailable:
+        except DependencyError:
             return None
         if fence is not None:
             held.take_fence(fence)
@@ -159,7 +159,7 @@ class LaneRunner:
         for attempt in range(tries):
             try:
                 return call()
-            except StorageUnavailable as error:
+            except DependencyError as error:
                 _log.warning("storage_unavailable", reason=str(error))
                 self._pause.wait(min(RETRY_S * (attempt + 1), MAX_RETRY_S))
         return None
@@ -197,7 +197,7 @@ class LaneRunner:
     def _others_wait(self) -> bool:
         try:
             return self._parts.doorbell.waiting() > 0
-        except StorageUnavailable:
+        except DependencyError:
             return True
 
 

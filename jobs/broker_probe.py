@@ -7,7 +7,7 @@ from dramatiq import Message
 
 from core.logs import get_logger
 from events.connect import storage_errors
-from jobs.broker import ACTOR, QUEUE, LaneBroker
+from jobs.broker import ACTOR, QUEUE, LaneBroker, queue_key
 
 SELF_TEST_QUEUE = f"{QUEUE}-probe"
 
@@ -50,7 +50,7 @@ class BrokerProbe:
 
     def _oldest(self, queue: str) -> int | None:
         with storage_errors():
-            name = f"{self._broker.namespace}:{queue}"
+            name = queue_key(self._broker, queue)
             message_id = cast("Any", self._broker.client.lindex(name, 0))
             if message_id is None:
                 return 0

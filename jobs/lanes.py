@@ -150,7 +150,7 @@ class Lanes:
                 end.cause or "",
             ],
         )
-        return Finished(reply[0], stamp_in(reply[1]) if reply[0] == "ok" else None)
+        return Finished(reply[0], None if reply[0] == "fenced" else stamp_in(reply[1]))
 
 
 def _grant(reply: list[Any], claim: ClaimId) -> Grant:

@@ -155,7 +155,8 @@ class TaskRun:
             return _LEASE_LOST  # another holder has the task; finish will be fenced
         if self._stop == "cancel":
             return self._resolved(CANCELLED)
-        return self._resolved(_HAND_BACK, close=False)
+        # without a reason of ours the guard did it: this process was paused for longer than a lease
+        return self._resolved(_LEASE_LOST if self._stop is None else _HAND_BACK, close=False)
 
     def _resolved(self, otherwise: End, *, close: bool = True) -> End:
         """The recorded result if the task has committed, else ``otherwise``."""

@@ -9,8 +9,9 @@ local EVENTS_LIFE_MS = 86400000
 local FAILOVER_GAP = 1000
 
 -- A replica that took over may lack the newest events, and would give their numbers out again: a new epoch, and
--- numbers beyond any that the lost primary can have used. A restart on the same data keeps its epoch; it has a
--- new replication id too, but none before it.
+-- numbers beyond any that the lost primary can have used. A restart on the same data keeps its epoch: it has a new
+-- replication id too, but none before it, while a promoted server has. Any other id than ours counts, not only the
+-- one before: a quiet lane may have slept through two failovers.
 local function follow_failover(log)
   local ok, info = pcall(redis.call, 'INFO', 'replication')
   local current = ok and type(info) == 'string' and string.match(info, 'master_replid:(%x+)')
@@ -21,7 +22,8 @@ local function follow_failover(log)
   if known == current then
     return
   end
-  if known and known == string.match(info, 'master_replid2:(%x+)') then
+  local promoted = string.find(info, 'master_replid2:0*[1-9a-f]')
+  if known and promoted then
     redis.call('HSET', log.lane, 'eventEpoch', log.epoch)
     redis.call('HINCRBY', log.lane, 'eventSeq', FAILOVER_GAP)
   end

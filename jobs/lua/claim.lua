@@ -59,7 +59,9 @@ local running, fence_before = lane[1], tonumber(lane[4] or '0')
 local expires_before = tonumber(lane[5] or '0')
 
 if lane[6] and lane[6] ~= ARGV[9] then
-  redis.call('ZADD', due, now + doorbell_ms, workspace)
+  if (running and running ~= '') or redis.call('LLEN', keys.pending) > 0 then
+    redis.call('ZADD', due, now + doorbell_ms, workspace) -- another worker may be the right one
+  end
   return { 'foreign' }
 end
 

@@ -26,7 +26,8 @@ if running and running ~= '' then
 end
 -- at most 1000 records and the 16 that were queued
 for _, task in ipairs(redis.call('ZRANGE', keys.index, 0, -1)) do
-  redis.call('DEL', base .. ':task:' .. task, base .. ':in:' .. task)
+  local idempotency = redis.call('HGET', base .. ':task:' .. task, 'idempotencyKey')
+  redis.call('DEL', base .. ':task:' .. task, base .. ':in:' .. task, idempotency or base .. ':in:' .. task)
 end
 redis.call('DEL', keys.lane, keys.index, keys.done, KEYS[8], KEYS[9])
 redis.call('ZREM', keys.due, workspace)

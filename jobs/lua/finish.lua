@@ -5,7 +5,7 @@
 --       message, result JSON, revision, usage JSON, memory_changed JSON, ttl ms, input keep ms, max records, doorbell ms,
 --       cause of a hand-back ('' counts as none: a shutdown)
 -- Returns: {'ok', doorbell} (doorbell: ms to pass on, '0' when nobody is to be called now)
---          {'already'} this very end was written before; {'fenced'} the lane has gone on without us
+--          {'already', doorbell} this very end was written before; {'fenced'} the lane has gone on without us
 -- Repeat-safe: a repeat answers 'already'.
 local keys = { lane = KEYS[1], pending = KEYS[2], index = KEYS[3], done = KEYS[4], due = KEYS[5], wait = KEYS[6],
   stats = KEYS[7], task = KEYS[9] }
@@ -18,10 +18,10 @@ local MAX_RELEASES = 5
 local MAX_PAUSE_MS = 30000
 local now = now_ms()
 
-local lane = redis.call('HMGET', keys.lane, 'running', 'claim', 'fence', 'runningKind', 'leasedAtMs', 'avgMs')
+local lane = redis.call('HMGET', keys.lane, 'running', 'claim', 'fence', 'runningKind', 'leasedAtMs', 'avgMs', 'mode')
 if lane[1] ~= task or lane[2] ~= claim or lane[3] ~= fence then
   if redis.call('HGET', keys.task, 'finishingFence') == fence then
-    return { 'already' }
+    return { 'already', redis.call('HGET', keys.lane, 'doorbellAtMs') or '0' }
   end
   return { 'fenced' }
 end
@@ -50,7 +50,7 @@ if cause ~= '' then
   redis.call('HSET', keys.task, 'releaseCause', cause, 'releases', releases, 'releasedSinceMs',
     again and record[5] or string.format('%.0f', now))
 end
-if releases <= MAX_RELEASES then
+if releases <= MAX_RELEASES and lane[7] == 'run' then -- resolving was no run
   redis.call('HINCRBY', keys.task, 'attempt', -1)
 end
 touch(keys.task, now)
@@ -61,6 +61,7 @@ local doorbell = settle(keys, workspace, tonumber(ARGV[18]), now)
 if cause == '' or doorbell == '0' then
   return { 'ok', doorbell }
 end
--- what was in the way gets time to go: the sweeper rings
+-- what was in the way gets time to go: nobody is called now, the sweeper rings
+redis.call('HSET', keys.lane, 'doorbellAtMs', 0, 'doorbells', 0)
 redis.call('ZADD', keys.due, now + math.min(MAX_PAUSE_MS, 1000 * 2 ^ (releases - 1)), workspace)
 return { 'ok', '0' }

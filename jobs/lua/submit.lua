@@ -67,6 +67,7 @@ end
 redis.call('SET', keys.input, ARGV[7])
 if request_hash ~= '' then
   redis.call('HSET', keys.idempotency, 'task', task, 'hash', request_hash)
+  redis.call('HSET', keys.task, 'idempotencyKey', keys.idempotency) -- for drop_workspace
   redis.call('PEXPIRE', keys.idempotency, ARGV[18])
 end
 redis.call('RPUSH', keys.pending, element(kind, accepted, task))

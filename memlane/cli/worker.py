@@ -9,6 +9,7 @@ from core.settings import changed_environment, export_engine_settings, load_sett
 export_engine_settings()  # before the import of jobs, which imports dramatiq
 
 from acp_bridge.bridge import open_bridge
+from acp_bridge.limits import Limits
 from core.logs import configure_logs
 from jobs.client import require_fit_redis
 from jobs.slot import open_slot
@@ -45,6 +46,7 @@ def run() -> int:
         resolver_command=own_agent,
         environment=changed_environment({"MEMLANE_MEMORY_DIR": str(settings.memory_base)}),
         idle_s=settings.agent_idle_s,
+        limits=Limits(guard_ms=settings.lease_ms - settings.margin_ms),
         keep_fds=[] if slot.descriptor is None else [slot.descriptor],
     )
     return run_worker(settings, WorkerSite(workspaces, store_id, slot), bridge)

@@ -265,21 +265,30 @@ def wait_until_seen(hub: EventHub, writer: Writer, last_id: int) -> None:
     feed.wait(after=last_id - 1, epoch=feed.epoch, timeout_s=WAIT_S)
 
 
-def test_after_a_failover_numbers_go_on_beyond_any_that_were_lost(redis_url: str):
-    writer = Writer(redis_url)
-    log = EventLog(writer.lane.redis)
+@pytest.fixture
+def promoted(own_redis: EmbeddedRedis) -> Writer:
+    """A writer on a server that has been a replica, and so has a replication id before its own."""
+    writer = Writer(own_redis.state_url)
     writer.append(3)
-    before = log.state(writer.lane.workspace)
-    no_id = "0" * 40  # what a server that was never promoted has as its previous replication id
-    writer.lane.redis.hset(writer.lane.keys.lane, "eventReplid", no_id)
+    writer.lane.redis.replicaof("127.0.0.1", 1)  # of a primary that never answers
+    writer.lane.redis.replicaof("NO", "ONE")
+    return writer
 
-    writer.append()
 
-    after = log.state(writer.lane.workspace)
+@pytest.mark.parametrize("known", ["the id before", "an id from two failovers ago"])
+def test_after_a_failover_numbers_go_on_beyond_any_that_were_lost(promoted: Writer, known: str):
+    lane, log = promoted.lane, EventLog(promoted.lane.redis)
+    before = log.state(lane.workspace)
+    if known != "the id before":
+        lane.redis.hset(lane.keys.lane, "eventReplid", "f" * 40)
+
+    promoted.append()
+
+    after = log.state(lane.workspace)
     assert after.epoch != before.epoch
     assert after.last_id == before.last_id + 1000 + 1
-    writer.append()
-    assert log.state(writer.lane.workspace) == LogState(after.epoch, 1, after.last_id + 1)
+    promoted.append()
+    assert log.state(lane.workspace) == LogState(after.epoch, 1, after.last_id + 1)
 
 
 def test_a_restart_on_the_same_data_keeps_epoch_and_numbers(own_redis: EmbeddedRedis):

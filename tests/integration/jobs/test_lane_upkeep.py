@@ -124,7 +124,7 @@ class TestHandBack:
     def test_for_another_cause_starts_the_count_anew(self, lane: LaneUnderTest):
         lane.submit()
         for cause in ("store_busy", "unresolved") * 6:
-            lane.finish(lane.granted(), End("queued", cause=cause))  # type: ignore[arg-type] # a literal
+            lane.finish(lane.granted(), End("queued", cause=cause))
 
         assert lane.granted().task.attempt == 1
 

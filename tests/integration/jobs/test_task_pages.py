@@ -1,10 +1,11 @@
+from core.ids import TaskId
 from jobs.store import MAX_PAGE, TaskFilter, TaskStore
 from tests.support.lane import LaneUnderTest
 
 ANY = TaskFilter()
 
 
-def pages(lane: LaneUnderTest, wanted: TaskFilter, *, limit: int) -> list[list[str]]:
+def pages(lane: LaneUnderTest, wanted: TaskFilter, *, limit: int) -> list[list[TaskId]]:
     store, found, cursor = TaskStore(lane.redis), [], None
     while True:
         page = store.page(lane.workspace, wanted, limit=limit, cursor=cursor)

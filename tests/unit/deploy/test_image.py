@@ -32,8 +32,8 @@ def test_everything_that_is_copied_exists_and_is_sent_to_the_builder():
 def test_the_image_has_every_package_of_the_wheel():
     names = {package.name for package in packages()}
 
-    assert set(PACKAGES) == names
-    assert copied_from_here() == names | {
+    assert set(PACKAGES) == names - {"bench"}  # measured from a checkout only
+    assert copied_from_here() == set(PACKAGES) | {
         "pyproject.toml",
         "constraints.txt",
         PROJECT["project"]["readme"],

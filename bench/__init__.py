@@ -1,0 +1,1 @@
+"""Benchmarks: each measures memlane against its alternative in the same run."""
