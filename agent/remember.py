@@ -15,10 +15,10 @@ from agent.provenance import stamp_documents
 from agent.tools import MemoryTools
 from core.acp import RESERVE_MS, RememberParams, RememberResult, Usage
 from core.clock import boot_ms, today
-from core.errors import MemlaneError
+from core.errors import InputError, MemlaneError
 from core.logs import get_logger
 from memory.document import parse_document
-from memory.errors import CommitConflict, DocumentMissing, StoreBusy, StoreUnusable
+from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.names import INDEX_NAME
 from memory.paths import SCOPES, Roots
@@ -172,7 +172,7 @@ def _agent(transaction: Transaction, content: str, *, is_clean: bool) -> Headles
 def _index(transaction: Transaction, root: str) -> str:
     try:
         text = transaction.read(f"{root}/{INDEX_NAME}").decode("utf-8", "replace")
-    except DocumentMissing:
+    except InputError:  # none yet, or something that a person put in its place
         return ""
     return text[:MAX_INDEX_CHARACTERS]
 

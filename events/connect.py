@@ -12,6 +12,9 @@ from core.errors import ConfigError
 from events.errors import StorageFull, StorageUnavailable
 
 CONNECT_TIMEOUT_S = 2.0
+MAX_CONNECTIONS = (
+    4096  # as many as a web process has of its own; redis-py's 100 would refuse a crowd of readers
+)
 
 _CANT_SERVE = (
     redis.ConnectionError,
@@ -44,6 +47,7 @@ def connect(url: str, *, timeout_s: float = 5.0, retries: int = 1, text: bool = 
             socket_timeout=timeout_s,
             socket_connect_timeout=min(timeout_s, CONNECT_TIMEOUT_S),
             health_check_interval=30,
+            max_connections=MAX_CONNECTIONS,
             retry=Retry(NoBackoff(), retries),
         )
     except ValueError:

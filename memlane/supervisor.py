@@ -14,7 +14,7 @@ from multiprocessing.connection import wait
 from types import FrameType
 
 from core import clock
-from core.errors import DependencyError
+from core.errors import DependencyError, MemlaneError
 from core.logs import get_logger
 from memlane.reaping import reap_killed
 
@@ -153,11 +153,20 @@ class _Supervised:
         self._started_ms = 0
         self._due_ms = 0
         self._crashes = 0
+        self.has_run = False
 
     def start_if_due(self) -> None:
         if self._process is not None or self.due_in_ms() > 0:
             return
-        self._process = self.part.spawn()
+        try:
+            self._process = self.part.spawn()
+        except (MemlaneError, OSError) as error:
+            if not self.has_run:
+                raise
+            self._due_ms = clock.boot_ms() + _LONGEST_PAUSE_MS  # what was there once may come back
+            _log.error("part_not_started", part=self.part.name, reason=str(error))
+            return
+        self.has_run = True
         self.pidfd = os.pidfd_open(self._process.pid)
         self._started_ms = clock.boot_ms()
 

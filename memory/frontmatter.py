@@ -14,6 +14,8 @@ _MAX_DEPTH = 16
 _BOM = "\ufeff"
 _FENCE = re.compile(r"---[ \t]*")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")  # str.splitlines() also splits at U+2028 and would lose it
+# PyYAML lets what its constructors trip over through: `!!bool maybe`, "\\U00110000", a number of 5,000 digits
+_NOT_YAML = (yaml.YAMLError, KeyError, ValueError, OverflowError, RecursionError)
 _KEY_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t\r]*\Z")
 # Text that YAML reads as itself: starts with a letter or digit, no comment, no second key, no edge blanks.
 _ODD = r"#\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff"
@@ -73,7 +75,7 @@ def read_header(header: str) -> dict[str, Any]:
         return plain
     try:
         return _read_yaml(header)
-    except yaml.YAMLError:
+    except _NOT_YAML:
         return _read_lines(header)
 
 

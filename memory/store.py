@@ -10,6 +10,8 @@ from uuid import UUID
 
 from core import clock, ids
 from core.acp import Scope
+from core.errors import MemlaneError
+from core.logs import get_logger
 from memory.apply import Applier, find_drift, root_name
 from memory.beneath import disk_errors
 from memory.errors import CommitConflict, LeaseLost, StoreUnusable, TaskClosed
@@ -23,6 +25,9 @@ from memory.transaction import Transaction
 
 _TOP = "."
 _STORE_ID = "store-id"
+
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,7 @@ class Store:
             CommitConflict: a document changed since it was read, or a created one exists meanwhile.
             StoreBusy: no lock within 10 s.
             StoreUnusable: the disk failed. After this or StoreBusy the commit may have happened, because the
-                journal was already written: ``seal`` and ``resolve`` tell. After any other error it has not.
+                journal may be written: ``seal`` and ``resolve`` tell. After any other error it has not.
         """
         for problem in transaction.validate():
             raise problem
@@ -118,7 +123,7 @@ class Store:
             self._files.checkpoint("planned")
             applier.lock.check()
             self._journal.append(intent)
-            self._finish(intent, applier)
+            self._finish_or_leave(intent, applier)
             return intent.result
 
     def resolve(self, task: FencedTask, *, close: bool) -> dict[str, Any] | None:
@@ -151,6 +156,16 @@ class Store:
             if intent is not None:
                 self._finish(intent, applier)
             yield applier
+
+    def _finish_or_leave(self, intent: Intent, applier: Applier) -> None:
+        """Put a committed intent in its place; what fails now is for the next holder of the lock.
+
+        The task has committed with the journal's fsync: nothing after it may turn that into a failure.
+        """
+        try:
+            self._finish(intent, applier)
+        except (MemlaneError, OSError, LookupError, ValueError) as error:
+            _log.error("commit_left_open", seq=intent.seq, task=intent.task, reason=str(error))
 
     def _finish(self, intent: Intent, applier: Applier) -> None:
         applier.apply(intent)

@@ -129,7 +129,7 @@ class OpenAIModel:
         else:
             async with answer.parse() as stream:
                 async for chunk in stream:
-                    completion.add(chunk.to_dict())
+                    completion.add(chunk.to_dict(warnings=False))
         return completion.reply()
 
     def _open_client(self) -> "AsyncOpenAI":

@@ -111,11 +111,15 @@ class LaneMachine(SideBySide):
         number=lane_numbers,
         owner=owners,
         store=st.sampled_from(("store", "store", "store", "other")),
+        empty=rarely,
         patient=st.sampled_from((False, False, True)),
         lost=lost_replies,
     )
-    def claim(self, number: int, owner: str, store: str, patient: bool, lost: bool):
-        self.claim_lane(self.lanes[number], self.new_claim(owner), store, patient=patient, lost=lost)
+    def claim(self, number: int, owner: str, store: str, empty: bool, patient: bool, lost: bool):
+        lane = self.lanes[number]
+        if empty:
+            self.run_out(lane)
+        self.claim_lane(lane, self.new_claim(owner), store, patient=patient, lost=lost)
 
     @rule(number=lane_numbers, pick=picks)
     def claim_again(self, number: int, pick: int):
@@ -184,13 +188,17 @@ class LaneMachine(SideBySide):
         self.drop_lane(lane, lost=lost)
 
     @rule(
-        hint=st.sampled_from(("unknown", "empty", "older", "younger", "same")),
+        hint=st.sampled_from(("unknown", "empty", "older", "older", "younger", "same")),
         number=lane_numbers,
+        lane_is=st.sampled_from(("as it is", "waiting", "waiting", "busy", "empty")),
         when=st.sampled_from(("due", "due", "early", "2 min", "now")),
         lost=lost_replies,
     )
-    def sweep(self, hint: str, number: int, when: str, lost: bool):
+    def sweep(self, hint: str, number: int, lane_is: str, when: str, lost: bool):
         lane = self.lanes[number]
+        stages = {"waiting": self.let_wait, "busy": self.put_to_work, "empty": self.run_out}
+        if lane_is in stages:
+            stages[lane_is](lane)
         if when == "early":
             self.step("make_due", lambda: self.real.make_due(lane.workspace), lambda _: lane.make_due())
         elif when != "now":

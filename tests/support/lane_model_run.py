@@ -11,7 +11,7 @@ _ALWAYS = settings(database=None, deadline=None, suppress_health_check=list(Heal
 EVERY_CHANGE = settings(_ALWAYS, max_examples=200, stateful_step_count=30, derandomize=True)
 STORM = settings(_ALWAYS, max_examples=400, stateful_step_count=50)
 # finds a difference, and leaves it as long as it is
-HUNT = settings(EVERY_CHANGE, max_examples=400, phases=[Phase.generate], report_multiple_bugs=False)
+HUNT = settings(EVERY_CHANGE, max_examples=600, phases=[Phase.generate], report_multiple_bugs=False)
 
 
 def run_machine(bench: Bench, profile: settings) -> None:

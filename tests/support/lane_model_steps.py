@@ -151,6 +151,20 @@ class SideBySide(RuleBasedStateMachine):
         if not lane.running:
             self.claim_lane(lane, self.new_claim("worker-1"), lane.store or "store")
 
+    def let_wait(self, lane: ModelLane) -> None:
+        """Have work queued and nobody at it."""
+        if lane.running:
+            self.finish_run(lane, 0, Ending("completed"))
+        if not lane.has_work:
+            self.submit_asked(lane, self.ask(lane, "remember", "one", CLIENT), "open")
+
+    def run_out(self, lane: ModelLane) -> None:
+        """Have the lane run until nothing is left, unless it is held."""
+        for _ in range(self.bench.caps.pending + 1):
+            if lane.has_work:
+                self.put_to_work(lane)
+                self.finish_run(lane, 0, Ending("completed"))
+
     def new_claim(self, owner: str) -> str:
         self.made += 1
         return f"{owner}:{self.made}"

@@ -301,3 +301,20 @@ def assert_nothing_leaked(child: AgentChild, failed: ErrorResponse) -> None:
     for secret in (SECRET, "sk-leaked", KEY, "Traceback"):
         assert secret not in str(failed)
         assert secret not in child.log
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        '{"content": ["XQZ hunter2"]}',
+        '{"tool_calls": [{"index": 0, "id": "c", "type": "function",'
+        ' "function": {"name": "write_file", "arguments": {"content": "XQZ hunter2"}}}]}',
+    ],
+)
+def test_a_model_that_answers_in_a_wrong_shape_gets_no_text_into_the_log(start_child: StartChild, delta: str):
+    chunk = f'{{"choices": [{{"index": 0, "delta": {delta}}}]}}'
+    child, _ = start_child([event_stream(f"data: {chunk}\n\ndata: [DONE]\n\n")] * 8)
+
+    child.call(acp.REMEMBER, remember_params(child, "a fact"))
+
+    assert "hunter2" not in child.log

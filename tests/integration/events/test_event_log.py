@@ -319,3 +319,14 @@ def test_a_full_redis_keeps_readers_waiting_and_does_not_silence_them(own_redis:
 
         assert read(subscription, 1)[0].id == 2
     hub.close()
+
+
+def test_a_crowd_of_readers_is_not_refused_by_our_own_side(redis_url: str):
+    pool = connect(redis_url).connection_pool
+
+    crowd = [pool.get_connection() for _ in range(300)]
+
+    assert len(crowd) == 300
+    for connection in crowd:
+        pool.release(connection)
+    pool.disconnect()

@@ -57,6 +57,30 @@ def test_a_part_that_crashes_is_started_again(tmp_path):
     assert len(lines(tmp_path / "runs")) == 3
 
 
+def test_a_part_that_cannot_be_started_again_for_now_is_tried_later(tmp_path):
+    ran = tmp_path / "ran"
+
+    def spawn() -> subprocess.Popen[bytes]:
+        if ran.exists() and not (tmp_path / "refused").exists():
+            (tmp_path / "refused").touch()
+            raise OSError("no space left on device")
+        ran.touch()
+        again = (tmp_path / "refused").exists()
+        return subprocess.Popen(["/bin/sh", "-c", STAYS if again else "exit 1"], start_new_session=True)
+
+    supervisor = Supervisor([Part("redis", spawn, 5.0)])
+
+    supervisor.run(ready_when(lambda: (tmp_path / "refused").exists(), stop))
+
+
+def test_a_part_that_cannot_be_started_at_all_is_told_at_once():
+    def spawn() -> subprocess.Popen[bytes]:
+        raise OSError("no space left on device")
+
+    with pytest.raises(OSError, match="no space"):
+        Supervisor([Part("redis", spawn, 5.0)]).run(ready_when(lambda: True))
+
+
 def test_a_crash_long_after_readiness_is_noticed_without_polling(tmp_path):
     os.mkfifo(tmp_path / "go")
     second_run = f"[ $(wc -l < runs) -ge 2 ] && kill -TERM {os.getpid()} && {STAYS}"

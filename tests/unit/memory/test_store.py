@@ -281,8 +281,9 @@ def test_a_folder_in_place_of_a_document_leaves_the_commit_open_until_it_is_gone
         memory_base.path, checkpoint=lambda name: path.mkdir() if name == "journal durable" else None
     )
 
-    with pytest.raises(StoreUnusable, match=r"a\.md"):
-        memory_base.commit(store, run, {path: note()})
+    result = memory_base.commit(store, run, {path: note()})
+
+    assert result["revision"] == "r1"  # after the journal's fsync nothing turns the task into a failure
     with pytest.raises(StoreUnusable):
         open_store(memory_base.path).seal(run)
     path.rmdir()
@@ -300,8 +301,7 @@ def test_a_link_in_place_of_a_folder_leaves_the_commit_open(memory_base, tmp_pat
         checkpoint=lambda name: folder.symlink_to(outside) if name == "journal durable" else None,
     )
 
-    with pytest.raises(StoreUnusable, match="link"):
-        memory_base.commit(store, run, {folder / "a.md": note()})
+    assert memory_base.commit(store, run, {folder / "a.md": note()})["revision"] == "r1"
     folder.unlink()
 
     assert revision(store.seal(run)) == "r1"
