@@ -6,17 +6,16 @@ Everything happens on the main thread: the kernel ties children to the thread th
 import contextlib
 import os
 import signal
-import socket
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import wait
-from types import FrameType
 
 from core import clock
 from core.errors import DependencyError, MemlaneError
 from core.logs import get_logger
 from memlane.reaping import reap_killed
+from memlane.stop_signals import StopSignals
 
 CONFIG_ERROR_STATUS = 2
 _PROBE_PERIOD_MS = 50
@@ -80,11 +79,9 @@ class Supervisor:
             stable_ms: a part that ran for so long is forgiven its earlier crashes, milliseconds.
         """
         self._parts = [_Supervised(part, stable_ms=stable_ms) for part in parts]
-        self._stopping = False
-        self._hurry = False
         self._ready = False
 
-    def run(self, condition: StartCondition) -> None:
+    def run(self, condition: StartCondition, signals: StopSignals) -> None:
         """Start all parts and keep them running; returns once a signal came and all have ended.
 
         A part that ends is started again, at first after 0.1 s, then ever later, up to 10 s. A second
@@ -94,24 +91,20 @@ class Supervisor:
             PartRefused: a part ended with status 2 before all were ready.
             StartFailed: ``condition`` did not say yes in time.
         """
-        with _signal_bell(self._stop) as bell:
-            try:
-                self._watch(bell, condition)
-            finally:
-                for supervised in reversed(self._parts):
-                    supervised.stop(bell, hurry=lambda: self._hurry)
+        signals.stop_interrupting()
+        try:
+            self._watch(condition, signals)
+        finally:
+            for supervised in reversed(self._parts):
+                supervised.stop(signals)
 
-    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
-        self._hurry = self._stopping
-        self._stopping = True
-
-    def _watch(self, bell: socket.socket, condition: StartCondition) -> None:
+    def _watch(self, condition: StartCondition, signals: StopSignals) -> None:
         deadline_ms = clock.boot_ms() + int(condition.limit_s * 1000)
-        while not self._stopping:
+        while not signals.asked:
             for supervised in self._parts:
                 supervised.start_if_due()
             self._probe(condition, deadline_ms)
-            wait([bell, *self._pidfds()], self._pause_s())
+            wait([signals.bell, *self._pidfds()], self._pause_s())
             self._reap()
 
     def _probe(self, condition: StartCondition, deadline_ms: int) -> None:
@@ -187,24 +180,22 @@ class _Supervised:
         self._due_ms = clock.boot_ms() + pause_ms
         _log.warning("part_ended", part=self.part.name, status=status, restart_in_ms=pause_ms)
 
-    def stop(self, bell: socket.socket, *, hurry: Callable[[], bool]) -> None:
-        """End the process, if there is one, and what it left in its session; ``bell`` says: ask ``hurry``."""
+    def stop(self, signals: StopSignals) -> None:
+        """End the process, if there is one, and what it left in its session; at once when hurried."""
         if self._process is None:
             return
         try:
             if self.part.before_stop is not None:
                 self.part.before_stop()
         finally:
-            self._end(self._process, bell, hurry=hurry)
+            self._end(self._process, signals)
 
-    def _end(
-        self, process: subprocess.Popen[bytes], bell: socket.socket, *, hurry: Callable[[], bool]
-    ) -> None:
+    def _end(self, process: subprocess.Popen[bytes], signals: StopSignals) -> None:
         process.terminate()
         deadline_ms = clock.boot_ms() + int(self.part.grace_s * 1000)
-        while not wait([self.pidfd], 0) and not hurry() and clock.boot_ms() < deadline_ms:
-            wait([self.pidfd, bell], max(0, deadline_ms - clock.boot_ms()) / 1000)
-            _drain(bell)
+        while not wait([self.pidfd], 0) and not signals.hurried and clock.boot_ms() < deadline_ms:
+            wait([self.pidfd, signals.bell], max(0, deadline_ms - clock.boot_ms()) / 1000)
+            signals.drain()
         self._collect(process)
 
     def _collect(self, process: subprocess.Popen[bytes]) -> int | None:
@@ -216,25 +207,3 @@ class _Supervised:
         self.pidfd = -1
         self._process = None
         return status
-
-
-@contextlib.contextmanager
-def _signal_bell(react: Callable[[int, FrameType | None], None]) -> Iterator[socket.socket]:
-    """Call ``react`` on SIGINT and SIGTERM, and make the yielded socket readable then."""
-    bell, hammer = socket.socketpair()
-    with bell, hammer:
-        bell.settimeout(0)
-        hammer.settimeout(0)
-        before = {number: signal.signal(number, react) for number in (signal.SIGINT, signal.SIGTERM)}
-        before_hammer = signal.set_wakeup_fd(hammer.fileno())
-        try:
-            yield bell
-        finally:
-            signal.set_wakeup_fd(before_hammer)
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-
-def _drain(bell: socket.socket) -> None:
-    with contextlib.suppress(BlockingIOError):
-        bell.recv(4096)

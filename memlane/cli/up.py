@@ -20,6 +20,7 @@ from memlane.parts import REDIS_GRACE_S, RedisUrls, web_part, worker_part
 from memlane.run_record import recorded
 from memlane.site import open_site
 from memlane.start_probe import StartProbe
+from memlane.stop_signals import StopSignals
 from memlane.supervisor import Part, StartCondition, Supervisor
 
 _START_LIMIT_S = 30.0
@@ -41,14 +42,14 @@ def run(settings: Settings, *, as_json: bool) -> None:
     """
     configure_logs(settings.log_level, process="up")
     farewell = "stopped\n"
-    # an interrupt before the supervisor takes over is none the less a stop; what was started has been stopped
-    with suppress(KeyboardInterrupt):
-        farewell = _serve(settings, as_json=as_json)
+    # a stop before the supervisor takes over interrupts, and what was started by then has been stopped
+    with StopSignals() as signals, suppress(KeyboardInterrupt):
+        farewell = _serve(settings, signals, as_json=as_json)
     if not as_json:
         _say(farewell)
 
 
-def _serve(settings: Settings, *, as_json: bool) -> str:
+def _serve(settings: Settings, signals: StopSignals, *, as_json: bool) -> str:
     """Start everything, wait for the signal, stop everything; returns what to say then."""
     model = choose_model(settings, load_model_settings())
     with ExitStack() as held:
@@ -69,7 +70,7 @@ def _serve(settings: Settings, *, as_json: bool) -> str:
             announce=_teller(announcement, as_json=as_json),
             limit_s=_START_LIMIT_S,
         )
-        Supervisor(parts).run(condition)
+        Supervisor(parts).run(condition, signals)
         if redis.server is None:
             backlog.count()
     return backlog.farewell()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memlane.stop_signals import STOP_SIGNALS, StopSignals
 from memlane.supervisor import Part, PartRefused, StartCondition, StartFailed, Supervisor
 
 STAYS = "sleep 60 & wait"
@@ -20,6 +21,11 @@ def part(name: str, script: str, *, grace_s: float = 5.0, folder: Path | None = 
 
 def ready_when(probe, announce=lambda: None, limit_s=10.0) -> StartCondition:
     return StartCondition(probe, announce, limit_s)
+
+
+def run(supervisor: Supervisor, condition: StartCondition) -> None:
+    with StopSignals() as signals:
+        supervisor.run(condition, signals)
 
 
 def stop() -> None:
@@ -37,7 +43,7 @@ def test_parts_stop_in_the_opposite_order_of_their_start(tmp_path):
     names = ["redis", "web", "worker"]
     supervisor = Supervisor([part(name, script(name), folder=tmp_path) for name in names])
 
-    supervisor.run(ready_when(lambda: len(lines(tmp_path / "started")) == 3, stop))
+    run(supervisor, ready_when(lambda: len(lines(tmp_path / "started")) == 3, stop))
 
     assert lines(tmp_path / "stopped") == ["worker", "web", "redis"]
 
@@ -45,14 +51,14 @@ def test_parts_stop_in_the_opposite_order_of_their_start(tmp_path):
 def test_ctrl_c_stops_as_well(tmp_path):
     supervisor = Supervisor([part("web", STAYS)])
 
-    supervisor.run(ready_when(lambda: True, lambda: os.kill(os.getpid(), signal.SIGINT)))
+    run(supervisor, ready_when(lambda: True, lambda: os.kill(os.getpid(), signal.SIGINT)))
 
 
 def test_a_part_that_crashes_is_started_again(tmp_path):
     script = f"echo run >> runs; [ $(wc -l < runs) -ge 3 ] || exit 1; {STAYS}"
     supervisor = Supervisor([part("worker", script, folder=tmp_path)])
 
-    supervisor.run(ready_when(lambda: len(lines(tmp_path / "runs")) == 3, stop))
+    run(supervisor, ready_when(lambda: len(lines(tmp_path / "runs")) == 3, stop))
 
     assert len(lines(tmp_path / "runs")) == 3
 
@@ -70,7 +76,7 @@ def test_a_part_that_cannot_be_started_again_for_now_is_tried_later(tmp_path):
 
     supervisor = Supervisor([Part("redis", spawn, 5.0)])
 
-    supervisor.run(ready_when(lambda: (tmp_path / "refused").exists(), stop))
+    run(supervisor, ready_when(lambda: (tmp_path / "refused").exists(), stop))
 
 
 def test_a_part_that_cannot_be_started_at_all_is_told_at_once():
@@ -78,7 +84,7 @@ def test_a_part_that_cannot_be_started_at_all_is_told_at_once():
         raise OSError("no space left on device")
 
     with pytest.raises(OSError, match="no space"):
-        Supervisor([Part("redis", spawn, 5.0)]).run(ready_when(lambda: True))
+        run(Supervisor([Part("redis", spawn, 5.0)]), ready_when(lambda: True))
 
 
 def test_a_crash_long_after_readiness_is_noticed_without_polling(tmp_path):
@@ -89,7 +95,7 @@ def test_a_crash_long_after_readiness_is_noticed_without_polling(tmp_path):
     def release() -> None:
         (tmp_path / "go").write_text("now\n")
 
-    Supervisor([part("worker", script, folder=tmp_path)]).run(ready_when(lambda: True, release))
+    run(Supervisor([part("worker", script, folder=tmp_path)]), ready_when(lambda: True, release))
 
     assert len(lines(tmp_path / "runs")) == 2
 
@@ -97,22 +103,22 @@ def test_a_crash_long_after_readiness_is_noticed_without_polling(tmp_path):
 def test_a_part_that_ran_long_enough_is_forgiven_its_crashes(tmp_path):
     script = f"echo run >> runs; [ $(wc -l < runs) -ge 6 ] || exit 1; {STAYS}"
 
-    Supervisor([part("web", script, folder=tmp_path)], stable_ms=0).run(
-        ready_when(lambda: len(lines(tmp_path / "runs")) == 6, stop, limit_s=3.0)
-    )
+    supervisor = Supervisor([part("web", script, folder=tmp_path)], stable_ms=0)
+
+    run(supervisor, ready_when(lambda: len(lines(tmp_path / "runs")) == 6, stop, limit_s=3.0))
 
 
 def test_a_part_that_ignores_sigterm_is_killed_after_its_grace():
     supervisor = Supervisor([part("worker", f"trap '' TERM; {STAYS}", grace_s=0.2)])
 
-    supervisor.run(ready_when(lambda: True, stop))
+    run(supervisor, ready_when(lambda: True, stop))
 
 
 def test_a_second_signal_ends_the_waiting(tmp_path):
     script = f"trap 'kill -TERM $PPID' TERM; echo up >> started; while true; do {STAYS}; done"
     supervisor = Supervisor([part("worker", script, grace_s=100.0, folder=tmp_path)])
 
-    supervisor.run(ready_when(lambda: bool(lines(tmp_path / "started")), stop))
+    run(supervisor, ready_when(lambda: bool(lines(tmp_path / "started")), stop))
 
 
 def test_what_a_part_leaves_in_its_session_ends_with_it(tmp_path):
@@ -124,7 +130,7 @@ def test_what_a_part_leaves_in_its_session_ends_with_it(tmp_path):
         children.append(os.pidfd_open(int(lines(tmp_path / "child")[0])))
         stop()
 
-    supervisor.run(ready_when(lambda: bool(lines(tmp_path / "child")), announce))
+    run(supervisor, ready_when(lambda: bool(lines(tmp_path / "child")), announce))
 
     ended, _, _ = select.select(children, [], [], 5.0)
     assert ended == children
@@ -141,7 +147,7 @@ def test_a_part_that_refuses_its_configuration_is_not_started_again():
     supervisor = Supervisor([Part("redis", spawn, 5.0), part("web", "exit 2")])
 
     with pytest.raises(PartRefused, match="memlane web could not start"):
-        supervisor.run(ready_when(lambda: False))
+        run(supervisor, ready_when(lambda: False))
     assert [other.returncode for other in others] == [-signal.SIGTERM]
 
 
@@ -149,12 +155,33 @@ def test_a_start_that_takes_too_long_is_given_up():
     supervisor = Supervisor([part("web", STAYS)])
 
     with pytest.raises(StartFailed, match="not ready within"):
-        supervisor.run(ready_when(lambda: False, limit_s=0.1))
+        run(supervisor, ready_when(lambda: False, limit_s=0.1))
 
 
 def test_signal_handlers_are_put_back():
-    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    before = [signal.getsignal(number) for number in STOP_SIGNALS]
 
-    Supervisor([]).run(ready_when(lambda: True, stop))
+    run(Supervisor([]), ready_when(lambda: True, stop))
 
-    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    assert [signal.getsignal(number) for number in STOP_SIGNALS] == before
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_a_signal_before_the_supervisor_runs_interrupts_once(number):
+    with StopSignals() as signals:
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+        os.kill(os.getpid(), number)
+
+        assert signals.hurried
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_that_python_drops_is_a_stop_none_the_less():
+    class Finalised:
+        def __del__(self) -> None:
+            stop()
+
+    with StopSignals() as signals:
+        Finalised()  # Python prints and drops what its finaliser raises
+        Supervisor([part("web", STAYS)]).run(ready_when(lambda: False, limit_s=60.0), signals)
