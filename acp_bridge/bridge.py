@@ -166,15 +166,16 @@ class Bridge:
     def _agent(self, workspace: str) -> WorkspaceAgent:
         agent = self._agents.pop(workspace, None)
         if agent is None:
-            agent = WorkspaceAgent(self._launch, workspace, idle_s=self._idle_s)
+            agent = WorkspaceAgent(self._launch, workspace, idle_s=self._idle_s, on_idle=self._retire_surplus)
         self._agents[workspace] = agent
         if not agent.occupied:
-            self._make_room()
+            self._retire_surplus(wanted=1)
         return agent
 
-    def _make_room(self) -> None:
+    def _retire_surplus(self, *, wanted: int = 0) -> None:
+        """Stop idle children over the cap, with room for so many more; busy ones go once they are idle."""
         occupied = sum(agent.occupied for agent in self._agents.values())
-        excess = occupied + 1 - self._limits.max_children
+        excess = occupied + wanted - self._limits.max_children
         idle = [agent for agent in self._agents.values() if agent.idle]
         for agent in idle[: max(0, excess)]:
             agent.retire()

@@ -1,7 +1,7 @@
 """The agent child of one workspace: started when it is needed, stopped when it isn't."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from acp_bridge.backoff import Backoff
@@ -18,11 +18,16 @@ _log = get_logger(__name__)
 class WorkspaceAgent:
     """Keeps at most one usable child for a workspace. For use on one loop's thread."""
 
-    def __init__(self, launch: Launch, workspace: str, *, idle_s: float) -> None:
-        """Start nothing yet; a child without work for ``idle_s`` seconds will be stopped."""
+    def __init__(self, launch: Launch, workspace: str, *, idle_s: float, on_idle: Callable[[], None]) -> None:
+        """Start nothing yet; a child without work for ``idle_s`` seconds will be stopped.
+
+        Args:
+            on_idle: called each time a child has nothing to do any more.
+        """
         self._launch = launch
         self._workspace = workspace
         self._idle_s = idle_s
+        self._on_idle = on_idle
         limits = launch.limits
         self._backoff = Backoff(first_s=limits.first_backoff_s, max_s=limits.max_backoff_s)
         self._connection: Connection | None = None
@@ -68,6 +73,8 @@ class WorkspaceAgent:
         finally:
             self._users -= 1
             self._arm_idle_timer()
+            if self.idle:
+                self._on_idle()
 
     def kill(self) -> None:
         """Kill the child's group at once; running calls fail with ``AgentKilled``."""

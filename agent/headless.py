@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.deadline import Deadline
 from agent.models.interface import Message, Model, Reply, ToolCall
-from agent.tools import MemoryTools
+from agent.tools import WRITING_TOOLS, MemoryTools, ToolResult
 from core.acp import Usage
 from core.logs import get_logger
 
@@ -48,9 +48,9 @@ class HeadlessRun:
     """How a run went.
 
     Attributes:
-        ending: ``saved``: right after a turn whose writes may be committed; ``answered``: the model
-            made no further tool call; ``turns``: out of turns; ``stuck``: it repeated itself or
-            found out nothing new.
+        ending: ``saved``: what was written may be committed, and the model has heard of each write that
+            was refused; ``answered``: the model made no further tool call; ``turns``: out of turns;
+            ``stuck``: it repeated itself or found out nothing new; each of these without a valid write.
         text: what the model said in its last turn.
     """
 
@@ -96,6 +96,7 @@ class _Loop:
         self._tool_log: list[ToolUse] = []
         self._usage = Usage()
         self._patience = _Patience()
+        self._wrote_all = True  # in the last turn that wrote; else the model has to hear what came to nothing
 
     def run(self) -> HeadlessRun:
         for _ in range(self._agent.max_turns):
@@ -103,7 +104,7 @@ class _Loop:
             if not reply.tool_calls:
                 return self._ended("answered", reply.text)
             self._run_tools(reply.tool_calls)
-            if self._tools.saved:
+            if self._wrote_all and self._tools.saved:
                 return self._ended("saved", reply.text)
             if self._patience.exhausted:
                 return self._ended("stuck", reply.text)
@@ -117,22 +118,27 @@ class _Loop:
         return reply
 
     def _run_tools(self, calls: Sequence[ToolCall]) -> None:
+        writes = []
         for number, call in enumerate(calls):
-            text = (
-                self._run_tool(call) if number < MAX_CALLS_PER_TURN else "Error: too many calls in one turn"
-            )
-            self._history.append(Message("tool", text, tool_call_id=call.id))
+            result = self._run_tool(call, number)
+            self._history.append(Message("tool", result.text, tool_call_id=call.id))
+            if call.name in WRITING_TOOLS:
+                writes.append(result.ok)
+        self._wrote_all = all(writes) if writes else self._wrote_all
         self._patience.end_turn()
 
-    def _run_tool(self, call: ToolCall) -> str:
+    def _run_tool(self, call: ToolCall, number: int) -> ToolResult:
+        if number >= MAX_CALLS_PER_TURN:
+            return ToolResult("Error: too many calls in one turn", ok=False)
         if not self._patience.admits(call):
-            return "Error: the same call again; the run ends"
+            return ToolResult("Error: the same call again; the run ends", ok=False)
         result = self._tools.call(call)
         self._tool_log.append(ToolUse(call.name, result.ok))
         self._patience.note(call, ok=result.ok)
-        return result.text
+        return result
 
     def _ended(self, ending: Ending, text: str) -> HeadlessRun:
+        ending = "saved" if self._tools.saved else ending
         return HeadlessRun(ending, text, tuple(self._tool_log), self._usage)
 
 

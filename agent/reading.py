@@ -10,11 +10,18 @@ import re2  # type: ignore[import-untyped]  # google-re2 ships no stubs
 from agent import blocks
 from agent.deadline import Deadline
 from agent.errors import ToolRefused
-from agent.tool_arguments import MAX_LINES, MAX_MATCHES, GrepSearch, ListDirectory, ReadFile
+from agent.tool_arguments import (
+    MAX_CHARACTERS,
+    MAX_LINES,
+    MAX_MATCHES,
+    GrepSearch,
+    ListDirectory,
+    ReadFile,
+)
 from core.errors import InputError
 from memory.transaction import ListedName, Transaction
+from memory.validation import MAX_FILE_BYTES
 
-MAX_CHARACTERS = 60_000
 MAX_ENTRIES = 100
 MAX_MATCH_CHARACTERS = 300
 FILE_LEAD = "File: "  # before the path of a document in which a search found something
@@ -39,7 +46,8 @@ def read_file(transaction: Transaction, arguments: ReadFile) -> str:
     """Show a file, or a range of its lines, as a block of untrusted data."""
     require_reachable(transaction, arguments.file_path)
     lines = read_text(transaction, arguments.file_path).split("\n")
-    shown = _within_budget(lines[arguments.offset :][: min(arguments.limit, MAX_LINES)])
+    max_characters = MAX_CHARACTERS if arguments.limit <= MAX_LINES else MAX_FILE_BYTES
+    shown = _within_budget(lines[arguments.offset :][: arguments.limit], max_characters)
     block = blocks.wrap(blocks.MEMORY_DOCUMENT, "\n".join(shown), path=arguments.file_path)
     if len(shown) == len(lines) and shown == lines:
         return block
@@ -95,12 +103,12 @@ def require_reachable(transaction: Transaction, path: str) -> None:
         raise ToolRefused(f"This request does not cover the folder of {path}")
 
 
-def _within_budget(lines: list[str]) -> list[str]:
-    left = MAX_CHARACTERS
+def _within_budget(lines: list[str], max_characters: int) -> list[str]:
+    left = max_characters
     for index, line in enumerate(lines):
         left -= len(line) + 1
         if left < 0:
-            return lines[:index] or [line[:MAX_CHARACTERS]]
+            return lines[:index] or [line[:max_characters]]
     return lines
 
 

@@ -27,6 +27,7 @@ from memory.transaction import Transaction
 
 AGENT_NAME = "managed-auto-memory-remember"
 MAX_TURNS = 6
+MAX_NEW_DOCUMENTS = 1
 MAX_RERUNS = 3
 MIN_RERUN_MS = 60_000
 # A commit that begins as late as it may still ends, and is answered, before the bridge gives up on us.
@@ -115,11 +116,12 @@ class _Remember:
             transaction,
             deadline=self._call.deadline,
             allowed=tools.WRITING_TOOLS if is_clean else tools.ALL_TOOLS,
+            max_new=MAX_NEW_DOCUMENTS,
         )
         agent = _agent(transaction, params.content, is_clean=is_clean)
         run = run_headless(agent, model=self._model, tools=memory_tools, deadline=self._call.deadline)
         self.usage = add_usage(self.usage, run.usage)
-        _require_saved(run, memory_tools, transaction)
+        _require_saved(run, memory_tools)
         if not transaction.changes:
             return self._commit(transaction, _known(transaction, memory_tools.written[0]), ending="known")
         stamp_documents(transaction, self._call.task)
@@ -177,11 +179,11 @@ def _index(transaction: Transaction, root: str) -> str:
     return text[:MAX_INDEX_CHARACTERS]
 
 
-def _require_saved(run: HeadlessRun, memory_tools: MemoryTools, transaction: Transaction) -> None:
+def _require_saved(run: HeadlessRun, memory_tools: MemoryTools) -> None:
     if run.ending == "saved":
         return
-    if memory_tools.written:
-        raise transaction.validate()[0]
+    for problem in memory_tools.problems:
+        raise problem
     if run.ending == "answered":
         raise NoUpdate("the agent wrote no memory")
     raise RunStopped("MAX_TURNS" if run.ending == "turns" else "NO_PROGRESS")

@@ -53,9 +53,9 @@ class MemoryService:
         }
 
     def is_available(self) -> bool:
-        """Tell whether the store can be opened now."""
+        """Tell whether the store can be written now."""
         try:
-            self._store()
+            self._store().require_writable()
         except (StoreUnusable, StoreBusy) as error:
             self._tell_once(str(error))
             return False
@@ -103,7 +103,7 @@ class MemoryService:
         self._told = reason
 
     def _store(self) -> Store:
-        return open_store(self._settings.memory_base)
+        return open_store(self._settings.memory_base, expect=self._settings.store_id)
 
     def _local_task(self, fence: int) -> FencedTask:
         lane = lane_id(LOCAL_DEPLOYMENT, workspace_id(self.workspace))

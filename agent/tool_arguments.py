@@ -6,7 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent.errors import ToolRefused
 
-MAX_LINES = 2000
+MAX_LINES = 2000  # of a document that are shown when no other number is asked for
+MAX_CHARACTERS = 60_000  # the same, for its characters
 MAX_MATCHES = 500
 
 
@@ -24,9 +25,14 @@ class ReadFile(Arguments):
 
     file_path: Annotated[str, Field(description="Absolute path of the file.")]
     offset: Annotated[int, Field(ge=0, description="First line to show, counted from 0.")] = 0
-    limit: Annotated[int, Field(ge=1, description=f"How many lines to show, at most {MAX_LINES}.")] = (
-        MAX_LINES
-    )
+    limit: Annotated[
+        int,
+        Field(
+            ge=1,
+            description=f"How many lines to show; more than {MAX_LINES} also shows a document whole that "
+            f"has over {MAX_CHARACTERS} characters.",
+        ),
+    ] = MAX_LINES
 
 
 class WriteFile(Arguments):

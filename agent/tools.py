@@ -9,6 +9,7 @@ from agent import reading, writing
 from agent.deadline import Deadline
 from agent.errors import ScopeMismatch, ToolRefused
 from agent.models.interface import ToolCall, ToolSpec
+from agent.provenance import find_stamped_problems
 from agent.tool_arguments import (
     Edit,
     GrepSearch,
@@ -19,8 +20,8 @@ from agent.tool_arguments import (
     schema_of,
 )
 from core.errors import InputError
-from memory.errors import PathEscape
-from memory.transaction import Transaction
+from memory.errors import DocumentInvalid, PathEscape
+from memory.transaction import MAX_FILES, Transaction
 
 READ_FILE = "read_file"
 WRITE_FILE = "write_file"
@@ -32,6 +33,7 @@ ALL_TOOLS = (READ_FILE, GREP_SEARCH, LIST_DIRECTORY, WRITE_FILE, EDIT)
 WRITING_TOOLS = (WRITE_FILE, EDIT)
 
 NOT_SAVABLE = "The change is staged, but can't be saved like this"
+_WITH_STAMP = " with the frontmatter lines for creation, change and source that are added to it"
 
 _SPECS = {
     READ_FILE: ToolSpec(READ_FILE, "Read a memory document.", schema_of(ReadFile)),
@@ -60,11 +62,21 @@ class MemoryTools:
     """Runs tool calls of a model; failures come back as text, but a write out of bounds ends the run."""
 
     def __init__(
-        self, transaction: Transaction, *, deadline: Deadline, allowed: Sequence[str] = ALL_TOOLS
+        self,
+        transaction: Transaction,
+        *,
+        deadline: Deadline,
+        allowed: Sequence[str] = ALL_TOOLS,
+        max_new: int = MAX_FILES,
     ) -> None:
-        """Offer the tools named in ``allowed``; without the reading ones no existing memory is seen."""
+        """Offer the tools named in ``allowed``; without the reading ones no existing memory is seen.
+
+        Args:
+            max_new: documents that may be created, ≥ 1; those that exist may be updated beside.
+        """
         self._transaction = transaction
         self._deadline = deadline
+        self._max_new = max_new
         self._shown: dict[str, bytes] = {}  # path to what the agent saw of it, as a digest
         self._written: set[str] = set()
         self._reading_allowed = READ_FILE in allowed
@@ -89,8 +101,13 @@ class MemoryTools:
 
     @property
     def saved(self) -> bool:
-        """Whether something was written and everything that is staged may be committed."""
-        return bool(self._written) and not self._transaction.validate()
+        """Whether something was written and everything that is staged may be stamped and committed."""
+        return bool(self._written) and not self.problems
+
+    @property
+    def problems(self) -> tuple[DocumentInvalid, ...]:
+        """Why what is staged can't be committed, judged as it would be stored."""
+        return find_stamped_problems(self._transaction, self._transaction.task)
 
     def call(self, call: ToolCall) -> ToolResult:
         """Run one tool call.
@@ -125,7 +142,7 @@ class MemoryTools:
 
     def _write_file(self, arguments: str) -> str:
         asked = parse_arguments(WriteFile, arguments)
-        text = writing.write_file(self._transaction, asked, was_shown=self._was_shown)
+        text = writing.write_file(self._transaction, asked, was_shown=self._was_shown, max_new=self._max_new)
         return self._note_write(asked.file_path, text)
 
     def _edit(self, arguments: str) -> str:
@@ -147,11 +164,12 @@ class MemoryTools:
 
     def _note_write(self, path: str, text: str) -> str:
         self._written.add(os.path.normpath(path))
-        problems = self._transaction.validate()
+        problems = self.problems
         if not problems:
             return text
+        by_stamp = "" if self._transaction.validate() else _WITH_STAMP
         listed = "\n".join(f"- {problem.path}: {problem.reason}" for problem in problems)
-        raise ToolRefused(f"{NOT_SAVABLE}:\n{listed}\nWrite it again.")
+        raise ToolRefused(f"{NOT_SAVABLE}{by_stamp}:\n{listed}\nWrite it again.")
 
 
 def _ends_the_run(error: InputError, call: ToolCall) -> bool:

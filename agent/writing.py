@@ -17,23 +17,30 @@ FREE_NAME_LEAD = "A free name: "  # before the path that a refusal ends with
 _FREE_NAME_TRIES = 50
 
 
-def write_file(transaction: Transaction, arguments: WriteFile, *, was_shown: Callable[[str], bool]) -> str:
+def write_file(
+    transaction: Transaction, arguments: WriteFile, *, was_shown: Callable[[str], bool], max_new: int
+) -> str:
     """Stage the whole content of a document.
 
     Args:
         was_shown: whether the agent has seen (or written) what an existing document says now.
+        max_new: documents that the task may create, ≥ 1.
 
     Raises:
-        ToolRefused: the document exists and was not read; the message offers a free name.
+        ToolRefused: the document exists and was not read (the message offers a free name), or it would
+            be one new document too many.
         ScopeMismatch, PathEscape: the path is out of bounds; the run must end.
     """
     path = arguments.file_path
     require_writable(transaction, path)
-    if path.endswith(".md") and transaction.exists(path) and not was_shown(path):
-        raise ToolRefused(
-            f"{path} already exists and was not read as it is now. Read it if it is the one to update. "
-            f"{FREE_NAME_LEAD}{free_name(transaction, path)}"
-        )
+    if path.endswith(".md"):
+        if not transaction.exists(path):
+            _require_room(transaction, path, max_new)
+        elif not was_shown(path):
+            raise ToolRefused(
+                f"{path} already exists and was not read as it is now. Read it if it is the one to update. "
+                f"{FREE_NAME_LEAD}{free_name(transaction, path)}"
+            )
     transaction.write(path, well_formed(arguments.content).encode())
     return f"Wrote {path}"
 
@@ -80,6 +87,16 @@ def free_name(transaction: Transaction, path: str) -> str:
             return candidate
     digest = hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return str(taken.with_name(f"{taken.stem}-{digest}{taken.suffix}"))
+
+
+def _require_room(transaction: Transaction, path: str, max_new: int) -> None:
+    created = [change.path for change in transaction.changes if change.before is None]
+    if len(created) >= max_new:
+        raise ToolRefused(
+            f"{path} was not written, because this request may create no document beside "
+            f"{', '.join(created)}. Write that one again with all that belongs in it, or update one that "
+            "existed before"
+        )
 
 
 def _is_taken(transaction: Transaction, path: str) -> bool:

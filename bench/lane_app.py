@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.poll:
         _poll_instead_of_waking()
     bridge = NoopBridge(Diary(options.diary), hold_s=options.hold_s)
-    site = WorkerSite(Workspaces(settings.workspaces), STORE_ID, open_slot(settings))
+    site = WorkerSite(Workspaces(settings.workspaces), STORE_ID, open_slot(settings), model="none")
     return run_worker(settings, site, cast("Bridge", bridge))  # a worker calls nothing else of it
 
 

@@ -52,7 +52,7 @@ class PartitionKeys:
 
     @property
     def wait(self) -> str:
-        """Sorted set: workspace id to the time (ms) at which its queued head was accepted."""
+        """Sorted set: workspace id to the time (ms) since which its lane waits for a worker."""
         return f"{self.prefix}:wait"
 
     @property

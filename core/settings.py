@@ -36,11 +36,13 @@ class Settings(BaseSettings):
         hosts: further names allowed in ``Host``, beside loopback and the bound address.
         redis_url: state database; unset means the embedded server.
         broker_url: dramatiq's database; db 1 of the same server unless set.
-        deployment: first part of lane ids, so that two services on one memory base keep apart.
+        deployment: first part of lane ids, so that two services on one memory base keep apart; unset means a
+            name that the state database keeps.
+        store_id: memory store that has to lie in the memory base; unset means any, made if missing.
         agent_command: command of the agent child; unset means our own.
         agent_idle_s: seconds after which a child without work is stopped.
         threads: lanes that one worker runs at once.
-        lane_batch: tasks of one lane in a row while no other lane waits.
+        lane_batch: most tasks of one lane in a row, while each is short or no other lane waits.
         max_attempts: runs of a task whose worker died, the first included.
         lease_ms, renew_ms, margin_ms: lease life, renewal period, and how long before its end a holder stops.
         sweep_ms: period of the sweeper; it bounds how late a lost doorbell is noticed.
@@ -70,7 +72,8 @@ class Settings(BaseSettings):
     redis_url: str | None = None
     redis_bin: Path | None = None
     broker_url: str | None = None
-    deployment: Annotated[str, Field(pattern=r"\A[A-Za-z0-9._-]{1,64}\z")] = "default"
+    deployment: Annotated[str | None, Field(pattern=r"\A[A-Za-z0-9._-]{1,64}\z")] = None
+    store_id: str | None = None
     agent_command: Annotated[tuple[str, ...], NoDecode] = ()
     agent_idle_s: Annotated[float, Field(gt=0)] = 600.0
     threads: Annotated[int, Field(ge=1, le=256)] = 8

@@ -26,13 +26,17 @@ class Workspace:
 class Workspaces:
     """The configured workspaces, first one primary."""
 
-    def __init__(self, paths: Iterable[str]) -> None:
+    def __init__(self, paths: Iterable[str], *, must_exist: bool = True) -> None:
         """Canonicalise the paths and drop repeats.
+
+        Args:
+            must_exist: whether a missing directory is refused. One that vanishes while the service runs must
+                not keep the others from being served.
 
         Raises:
             ConfigError: none given, or one that is not an existing directory.
         """
-        found = dict.fromkeys(_canonical(path) for path in paths)
+        found = dict.fromkeys(_canonical(path, must_exist=must_exist) for path in paths)
         if not found:
             raise ConfigError("no workspace is configured; name one with --workspace or MEMLANE_WORKSPACES")
         self._all = tuple(Workspace(workspace_id(path), path, index == 0) for index, path in enumerate(found))
@@ -62,12 +66,16 @@ class Workspaces:
         return len(self._all)
 
 
-def _canonical(path: str) -> str:
+def _canonical(path: str, *, must_exist: bool) -> str:
     real = Path(path).expanduser()
     try:
-        real = real.resolve(strict=True)
+        real = real.resolve(strict=must_exist)
     except (OSError, RuntimeError, ValueError):
         raise ConfigError(f"workspace {path!r} does not exist") from None
-    if not real.is_dir():
+    try:
+        str(real).encode()
+    except UnicodeEncodeError:
+        raise ConfigError(f"workspace {path!r} has bytes in its path that are not UTF-8") from None
+    if must_exist and not real.is_dir():
         raise ConfigError(f"workspace {path!r} is not a directory")
     return str(real)

@@ -10,17 +10,20 @@ import dramatiq
 from dramatiq.brokers.redis import RedisBroker
 
 from acp_bridge.bridge import Bridge
+from core.clock import boot_ms
 from core.errors import DependencyError
-from core.ids import ClaimId, WorkspaceId, new_uuid
+from core.ids import ClaimId, LaneId, WorkspaceId, new_uuid
 from core.logs import get_logger
 from core.workspaces import Workspace, Workspaces
 from jobs.broker import ACTOR, QUEUE, Doorbell
+from jobs.deployment import Deployment
 from jobs.keeper import Held, Keeper, Reactions
-from jobs.lanes import Grant, Lanes, Lease
+from jobs.lanes import Finished, Grant, Lanes, Lease
 from jobs.presence import Presence
 from jobs.runs import StopReason, TaskRun
 from jobs.tasks import End, Fence
 
+TURN_MS = 100  # what a doorbell costs is spread over the tasks of a turn; longer ones don't feel it
 CLAIM_TRIES = 3
 RETRY_S = 0.25
 MAX_RETRY_S = 2.0
@@ -39,6 +42,7 @@ class LaneParts:
     keeper: Keeper
     doorbell: Doorbell
     presence: Presence
+    deployment: Deployment
     bridge: Bridge
     workspaces: Workspaces
 
@@ -50,15 +54,30 @@ class LaneRules:
     Attributes:
         owner: what its claim ids begin with; unique to this process.
         store_id: memory store of this host; lanes registered with another are left alone.
-        batch: tasks of one lane in a row while no other lane waits.
+        batch: most tasks of one lane in one turn.
         child_ms: how long a child may go on after a renewal of the lease that it runs under.
     """
 
     owner: str
-    deployment: str
     store_id: str
     batch: int
     child_ms: int
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A lane's turn on a thread.
+
+    Attributes:
+        lane: as the memory store knows it.
+        left: how many tasks may still be started.
+        ends_ms: until then other lanes don't count, in milliseconds since boot.
+    """
+
+    workspace: Workspace
+    lane: LaneId
+    left: int
+    ends_ms: int
 
 
 class LaneRunner:
@@ -69,6 +88,8 @@ class LaneRunner:
         self._rules = rules
         self._draining = threading.Event()
         self._pause = threading.Event()  # never set: a wait on it is a pause
+        self._turns = 0
+        self._halted = False
         self._runs: list[tuple[WorkspaceId, TaskRun]] = []
         self._changed = threading.Condition()
 
@@ -77,12 +98,13 @@ class LaneRunner:
         self._draining.set()
 
     def wait_idle(self, timeout_s: float) -> bool:
-        """Wait until no task runs; False when the time was up first."""
+        """Wait until no lane has its turn; False when the time was up first."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._runs, timeout=timeout_s)
+            return self._changed.wait_for(lambda: not self._turns, timeout=timeout_s)
 
     def stop_all(self) -> None:
-        """Have all runs end and be handed back; may be repeated."""
+        """Have all runs end and be handed back, those that are about to begin too; may be repeated."""
+        self._halted = True
         for run in self._running():
             run.stop("shutdown")
 
@@ -92,48 +114,68 @@ class LaneRunner:
             if run.grant.task.id == task_id:
                 run.stop("cancel")
 
-    def run_lane(self, workspace_id: str, stamp_ms: int) -> None:
-        """Run the lane's head task; further ones while nobody else waits.
+    def run_lane(self, workspace_id: str, stamp_ms: int, passes: int = 0) -> None:
+        """Give the lane its turn: its head task, and further ones until the turn is over.
+
+        A turn is over when the lane has no more work, after ``batch`` tasks, and, once it has lasted
+        ``TURN_MS``, as soon as another lane waits.
 
         Args:
             stamp_ms: when the ring was asked for, Redis time; it says nothing about what there is to do.
+            passes: how many workers that don't serve the lane had this ring before.
         """
         workspace = self._parts.workspaces.by_id(workspace_id)
         if workspace is None:
-            _log.warning("lane_not_served_here", workspace=workspace_id)
+            _log.debug("lane_not_served_here", workspace=workspace_id)
+            self._parts.doorbell.pass_on(WorkspaceId(workspace_id), stamp_ms, passes=passes)
             return
-        next_stamp: int | None = stamp_ms
-        for _ in range(self._rules.batch):
+        with self._counted():
             if self._draining.is_set():
-                break
-            next_stamp = self._run_head(workspace)
-            if next_stamp is None or self._others_wait():
-                break
-        if next_stamp is not None:
-            self._parts.doorbell.ring(workspace.id, next_stamp)
+                self._parts.doorbell.ring(workspace.id, stamp_ms)
+            else:
+                self._take_turn(workspace)
 
-    def _run_head(self, workspace: Workspace) -> int | None:
-        grant = self._claim(workspace)
-        if grant is None:
-            return None
+    def _take_turn(self, workspace: Workspace) -> None:
+        lane = self._persist(lambda: self._parts.deployment.lane_of(workspace.id), tries=CLAIM_TRIES)
+        if lane is None:
+            return
+        turn = _Turn(workspace, lane, left=self._rules.batch, ends_ms=boot_ms() + TURN_MS)
+        grant = self._claim(workspace.id)
+        while grant is not None:
+            turn.left -= 1
+            grant = self._run(turn, grant)
+
+    def _run(self, turn: _Turn, grant: Grant) -> Grant | None:
+        """Run a granted task to its end; returns the next one, if the turn goes on and there is one."""
         _log.info("task_started", task=grant.task.id, attempt=grant.task.attempt, mode=grant.mode)
-        run = TaskRun(self._parts.bridge, workspace, grant, deployment=self._rules.deployment)
+        workspace = turn.workspace
+        run = TaskRun(self._parts.bridge, workspace, grant, lane=turn.lane)
         lease = Lease(workspace.id, grant.claim, grant.fence)
         with (
-            self._counted(run, workspace),
+            self._stoppable(run, workspace.id),
             self._parts.keeper.holding(lease, self._reactions(run, workspace)) as held,
         ):
             end = run.execute(lambda at_least: self._refence(held, at_least))
-            self._note_availability(workspace, end)
-            return self._finish(workspace, run.grant, end)
+            self._note_availability(workspace.id, end)
+            if end.status == "queued" or self._is_over(turn):
+                self._finish(workspace.id, run.grant, end)
+                return None
+            return self._finish_and_claim(workspace.id, run.grant, end)
 
-    def _claim(self, workspace: Workspace) -> Grant | None:
-        # the claim id is this execution's own: two deliveries of one message must not look like one claimant
-        claim = ClaimId(f"{self._rules.owner}:{new_uuid()}")
-        store_id = self._rules.store_id
+    def _is_over(self, turn: _Turn) -> bool:
+        if turn.left <= 0 or self._draining.is_set():
+            return True
+        return boot_ms() >= turn.ends_ms and self._others_wait()
+
+    def _claim(self, workspace: WorkspaceId) -> Grant | None:
+        claim, store_id = self._new_claim(), self._rules.store_id
         return self._persist(
-            lambda: self._parts.lanes.claim(workspace.id, claim, store_id=store_id), tries=CLAIM_TRIES
+            lambda: self._parts.lanes.claim(workspace, claim, store_id=store_id), tries=CLAIM_TRIES
         )
+
+    def _new_claim(self) -> ClaimId:
+        # each claim's own: two deliveries of one message must not look like one claimant
+        return ClaimId(f"{self._rules.owner}:{new_uuid()}")
 
     def _refence(self, held: Held, at_least: int) -> Fence | None:
         try:
@@ -144,15 +186,28 @@ class LaneRunner:
             held.take_fence(fence)
         return fence
 
-    def _finish(self, workspace: Workspace, grant: Grant, end: End) -> int | None:
+    def _finish(self, workspace: WorkspaceId, grant: Grant, end: End) -> None:
+        """Report an end that is the turn's last, and have the lane called again if it has more."""
         finished = self._persist(
-            lambda: self._parts.lanes.finish_if_current(workspace.id, grant, end), tries=FINISH_TRIES
+            lambda: self._parts.lanes.finish_if_current(workspace, grant, end), tries=FINISH_TRIES
         )
-        if finished is None:
+        if finished is not None:
+            _log_end(grant, end, finished)
+            if finished.doorbell_ms is not None:
+                self._parts.doorbell.ring(workspace, finished.doorbell_ms)
+
+    def _finish_and_claim(self, workspace: WorkspaceId, grant: Grant, end: End) -> Grant | None:
+        claim, store_id = self._new_claim(), self._rules.store_id
+        lanes = self._parts.lanes
+        done = self._persist(
+            lambda: lanes.finish_and_claim(workspace, grant, end, claim=claim, store_id=store_id),
+            tries=FINISH_TRIES,
+        )
+        if done is None:
             return None
-        event = "task_ended" if finished.answer != "fenced" else "task_end_fenced"
-        _log.info(event, task=grant.task.id, status=end.status, code=end.code, cause=end.cause)
-        return finished.doorbell_ms
+        finished, following = done
+        _log_end(grant, end, finished)
+        return following
 
     def _persist(self, call: Callable[[], Answer], *, tries: int) -> Answer | None:
         """Repeat a call that is safe to repeat until Redis answers; None when it never did."""
@@ -176,23 +231,35 @@ class LaneRunner:
         )
 
     @contextmanager
-    def _counted(self, run: TaskRun, workspace: Workspace) -> Iterator[None]:
+    def _counted(self) -> Iterator[None]:
         with self._changed:
-            self._runs.append((workspace.id, run))
+            self._turns += 1
         try:
             yield
         finally:
             with self._changed:
-                self._runs.remove((workspace.id, run))
+                self._turns -= 1
                 self._changed.notify_all()
+
+    @contextmanager
+    def _stoppable(self, run: TaskRun, workspace: WorkspaceId) -> Iterator[None]:
+        with self._changed:
+            self._runs.append((workspace, run))
+        if self._halted:
+            run.stop("shutdown")
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._runs.remove((workspace, run))
 
     def _running(self, workspace: WorkspaceId | None = None) -> list[TaskRun]:
         with self._changed:
             return [run for name, run in self._runs if workspace in (None, name)]
 
-    def _note_availability(self, workspace: Workspace, end: End) -> None:
+    def _note_availability(self, workspace: WorkspaceId, end: End) -> None:
         if end.status == "completed" or end.code == "managed_memory_unavailable":
-            self._parts.presence.note(workspace.id, available=end.status == "completed")
+            self._parts.presence.note(workspace, available=end.status == "completed")
 
     def _others_wait(self) -> bool:
         try:
@@ -204,10 +271,15 @@ class LaneRunner:
 def declare_actor(broker: RedisBroker, runner: LaneRunner) -> None:
     """Make the broker deliver doorbells to the runner."""
 
-    def run_lane(workspace_id: str, stamp_ms: int) -> None:
+    def run_lane(workspace_id: str, stamp_ms: int, passes: int = 0) -> None:
         try:
-            runner.run_lane(workspace_id, stamp_ms)
+            runner.run_lane(workspace_id, stamp_ms, passes)
         except Exception:  # noqa: BLE001 - outermost frame: the lease runs out and the lane is rung again
             _log.exception("run_lane_broken", workspace=workspace_id)
 
     dramatiq.actor(broker=broker, actor_name=ACTOR, queue_name=QUEUE)(run_lane)
+
+
+def _log_end(grant: Grant, end: End, finished: Finished) -> None:
+    event = "task_ended" if finished.answer != "fenced" else "task_end_fenced"
+    _log.info(event, task=grant.task.id, status=end.status, code=end.code, cause=end.cause)

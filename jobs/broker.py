@@ -25,6 +25,7 @@ MAINTENANCE_PER_MILLION = 100_000
 DEAD_MESSAGE_TTL_MS = 3_600_000
 BROKER_TIMEOUT_S = 5.0
 IDLE_POLL_S = 1.0  # a consumer that nobody wakes looks by itself this often
+PASS_DELAYS_MS = (5, 20, 50, 100, 250, 500, 1_000, 2_000)  # before the next worker gets a doorbell
 FETCH_SLEEP_MS = 1  # what dramatiq's own consumer may sleep; the waiting is ours
 
 _log = get_logger(__name__)
@@ -117,8 +118,29 @@ class Doorbell:
         Args:
             stamp_ms: Redis time of the script that asked for the ring.
         """
+        self._ring(workspace, stamp_ms, passes=0)
+
+    def pass_on(self, workspace: WorkspaceId, stamp_ms: int, *, passes: int) -> None:
+        """Ring again, soon and from another thread, for a lane that this worker doesn't serve.
+
+        Each time later, so that a lane that nobody serves costs little, and in the end nothing.
+
+        Args:
+            passes: how often this ring has been passed on already.
+        """
+        if passes >= len(PASS_DELAYS_MS):
+            return
+        # not dramatiq's delay, which costs two more writes, and keeps time by the second
+        timer = threading.Timer(
+            PASS_DELAYS_MS[passes] / 1000, self._ring, (workspace, stamp_ms), {"passes": passes + 1}
+        )
+        timer.daemon = True
+        timer.start()
+
+    def _ring(self, workspace: WorkspaceId, stamp_ms: int, *, passes: int) -> None:
+        kwargs = {"passes": passes} if passes else {}  # a worker of an older version knows no passes
         message: dramatiq.Message[None] = dramatiq.Message(
-            queue_name=QUEUE, actor_name=ACTOR, args=(workspace, stamp_ms), kwargs={}, options={}
+            queue_name=QUEUE, actor_name=ACTOR, args=(workspace, stamp_ms), kwargs=kwargs, options={}
         )
         try:
             with storage_errors():

@@ -160,6 +160,14 @@ class JobsClient:
             return None
         return task
 
+    def models(self) -> set[str]:
+        """Which models the agents of the live workers use.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        return self._registry.models()
+
     def ready(self) -> Readiness:
         """Check Redis and how it persists. Never fails."""
         try:

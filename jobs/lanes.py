@@ -9,7 +9,7 @@ from core.ids import ClaimId, WorkspaceId
 from core.keys import LaneKeys
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
-from jobs.scripts import Scripts, log_args, stamp_in, state_keys
+from jobs.scripts import Call, Scripts, log_args, stamp_in, state_keys
 from jobs.tasks import End, Fence, Task, compact_json, fit_result, from_record
 
 if TYPE_CHECKING:
@@ -84,20 +84,8 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; the lane may or may not be ours. Claim again with the same id.
         """
-        keys = LaneKeys(workspace)
-        reply = self._scripts.call(
-            "claim",
-            [keys.lane, keys.pending, keys.partition.due, keys.partition.wait, keys.events],
-            [
-                *log_args(keys),
-                *(claim, self._limits.lease_ms, self._limits.max_attempts, DOORBELL_MS, store_id),
-            ],
-        )
-        if reply[0] == "foreign":
-            _log.warning("lane_of_another_store", workspace=workspace, store=store_id)
-        if reply[0] not in ("run", "resolve"):
-            return None
-        return _grant(reply, claim)
+        reply = self._scripts.call(*self._claim_call(workspace, claim, store_id))
+        return _grant(reply, claim, workspace=workspace)
 
     def renew(self, leases: Sequence[Lease]) -> list[Renewal]:
         """Extend leases in one round trip.
@@ -113,8 +101,8 @@ class Lanes:
         for lease in leases:
             keys = LaneKeys(lease.workspace)
             args = [keys.base, lease.workspace, lease.claim, lease.fence, self._limits.lease_ms]
-            calls.append(([keys.lane, keys.partition.due], args))
-        return [_renewal(reply) for reply in self._scripts.call_many("renew", calls)]
+            calls.append(("renew", [keys.lane, keys.partition.due], args))
+        return [_renewal(reply) for reply in self._scripts.call_many(calls)]
 
     def refence(self, lease: Lease, *, at_least: int) -> Fence | None:
         """Get a greater fence for a lease that is still ours; None when it is lost.
@@ -135,10 +123,37 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; repeat until there is one.
         """
+        return _finished(self._scripts.call(*self._finish_call(workspace, grant, end)))
+
+    def finish_and_claim(
+        self, workspace: WorkspaceId, grant: Grant, end: End, *, claim: ClaimId, store_id: str
+    ) -> tuple[Finished, Grant | None]:
+        """Write a run's end and take the lane's next task, in one round trip.
+
+        See ``finish_if_current`` and ``claim``; somebody else may claim in between.
+
+        Raises:
+            StorageUnavailable: no answer; repeat with the same claim until there is one.
+        """
+        finish = self._finish_call(workspace, grant, end)
+        replies = self._scripts.call_many([finish, self._claim_call(workspace, claim, store_id)])
+        return _finished(replies[0]), _grant(replies[1], claim, workspace=workspace)
+
+    def _claim_call(self, workspace: WorkspaceId, claim: ClaimId, store_id: str) -> Call:
+        keys = LaneKeys(workspace)
+        shared = keys.partition
+        limits = [self._limits.lease_ms, self._limits.max_attempts, DOORBELL_MS]
+        return (
+            "claim",
+            [keys.lane, keys.pending, shared.due, shared.wait, keys.events],
+            [*log_args(keys), claim, *limits, store_id],
+        )
+
+    def _finish_call(self, workspace: WorkspaceId, grant: Grant, end: End) -> Call:
         keys = LaneKeys(workspace)
         task = grant.task.id
         result = fit_result(end.result) if end.result is not None else None
-        reply = self._scripts.call(
+        return (
             "finish",
             [*state_keys(keys), keys.task(task), keys.input(task)],
             [
@@ -150,13 +165,20 @@ class Lanes:
                 end.cause or "",
             ],
         )
-        return Finished(reply[0], None if reply[0] == "fenced" else stamp_in(reply[1]))
 
 
-def _grant(reply: list[Any], claim: ClaimId) -> Grant:
+def _grant(reply: list[Any], claim: ClaimId, *, workspace: WorkspaceId) -> Grant | None:
+    if reply[0] == "foreign":
+        _log.warning("lane_of_another_store", workspace=workspace)
+    if reply[0] not in ("run", "resolve"):
+        return None
     mode, fence, input_json, flat = reply
     record = dict(zip(flat[::2], flat[1::2], strict=True))
     return Grant(mode, from_record(record), claim, Fence(int(fence)), json.loads(input_json))
+
+
+def _finished(reply: list[Any]) -> Finished:
+    return Finished(reply[0], None if reply[0] == "fenced" else stamp_in(reply[1]))
 
 
 def _renewal(reply: list[Any]) -> Renewal:

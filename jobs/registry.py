@@ -27,7 +27,7 @@ class WorkerRegistry:
         """Say that a worker lives, for 30 s from now.
 
         Args:
-            facts: what operators want to know of it (host, pid, threads, deployment).
+            facts: what operators want to know of it (host, pid, threads, model, deployment).
             availability: whether managed memory can be used, for each workspace that is known so far.
 
         Raises:
@@ -86,6 +86,18 @@ class WorkerRegistry:
         """
         with storage_errors():
             return set(cast("list[str]", self._redis.zrangebyscore(keys.WORKERS, self._now_ms(), "+inf")))
+
+    def models(self) -> set[str]:
+        """Which models the agents of the live workers use.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        live = self.live_ids()
+        with storage_errors(), self._redis.pipeline(transaction=False) as pipe:
+            for worker_id in live:
+                pipe.hget(keys.worker(worker_id), "model")
+            return {model for model in pipe.execute() if model}
 
     def is_available(self, workspace: WorkspaceId) -> bool:
         """Whether a task may be accepted: False only if every live worker says no.

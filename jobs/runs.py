@@ -19,7 +19,7 @@ from acp_bridge.errors import (
 )
 from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
 from core.errors import DependencyError
-from core.ids import Kind, lane_id
+from core.ids import Kind, LaneId
 from core.logs import get_logger
 from core.workspaces import Workspace
 from jobs.failures import CANCELLED, failed, timed_out
@@ -68,11 +68,11 @@ class TaskRun:
         grant: what the end must be reported under; its fence may have grown.
     """
 
-    def __init__(self, agents: Agents, workspace: Workspace, grant: Grant, *, deployment: str) -> None:
+    def __init__(self, agents: Agents, workspace: Workspace, grant: Grant, *, lane: LaneId) -> None:
         self.grant = grant
         self._agents = agents
         self._workspace = workspace
-        self._lane = lane_id(deployment, workspace.id)
+        self._lane = lane
         self._stop: StopReason | None = None
 
     def stop(self, reason: StopReason) -> None:

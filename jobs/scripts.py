@@ -1,9 +1,12 @@
 """The Lua scripts: one file each, fragments prepended, shebang kept first; sent once, called by digest."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from redis.exceptions import NoScriptError
 
 from core.ids import new_uuid
 from core.keys import LaneKeys
@@ -12,7 +15,6 @@ from events.log import append_fragment
 
 if TYPE_CHECKING:
     import redis
-    from redis.commands.core import Script
 
 NAMES = (
     *("submit", "cancel"),
@@ -20,7 +22,11 @@ NAMES = (
     *("sweep", "expire_owner", "hold", "drop_workspace"),
 )
 
-Call = tuple[list[str], list[Any]]
+Call = tuple[str, list[str], list[Any]]
+"""Name of a script, its keys, its arguments."""
+
+
+_Reply = TypeVar("_Reply")
 
 
 @cache
@@ -34,11 +40,14 @@ def source(name: str) -> str:
 
 
 class Scripts:
-    """The lane scripts, bound to a client. Each call is safe to repeat after a lost reply."""
+    """The lane scripts, bound to a client. Each call is safe to repeat after a lost reply.
+
+    redis-py's own script objects ask the server before each pipeline whether it has the script, which is a
+    round trip; here the server says so when it hasn't.
+    """
 
     def __init__(self, client: "redis.Redis") -> None:
         self._redis = client
-        self._scripts: dict[str, Script] = {name: client.register_script(source(name)) for name in NAMES}
 
     def call(self, name: str, keys: list[str], args: list[Any]) -> list[Any]:
         """Run one script.
@@ -47,20 +56,43 @@ class Scripts:
             StorageFull: Redis is out of memory and the script may not run then.
             StorageUnavailable: no answer; it may or may not have run.
         """
-        with storage_errors():
-            reply: list[Any] = self._scripts[name](keys=keys, args=args)
+        reply: list[Any] = self._loaded(lambda: self._redis.execute_command(*_command(name, keys, args)))
         return reply
 
-    def call_many(self, name: str, calls: Sequence[Call]) -> list[Any]:
-        """Run one script several times in one round trip.
+    def call_many(self, calls: Sequence[Call]) -> list[Any]:
+        """Run scripts one after the other in one round trip.
 
         Raises:
             StorageUnavailable: no answer; each may or may not have run.
         """
-        with storage_errors(), self._redis.pipeline(transaction=False) as pipe:
-            for keys, args in calls:
-                self._scripts[name](keys=keys, args=args, client=pipe)
-            return pipe.execute()
+
+        def run() -> list[Any]:
+            with self._redis.pipeline(transaction=False) as pipe:
+                for call in calls:
+                    pipe.execute_command(*_command(*call))
+                return pipe.execute()
+
+        return self._loaded(run)
+
+    def _loaded(self, run: Callable[[], _Reply]) -> _Reply:
+        with storage_errors():
+            try:
+                return run()
+            except (
+                NoScriptError
+            ):  # a new server, or one that was restarted; what has run already may be repeated
+                for name in NAMES:
+                    self._redis.script_load(source(name))
+                return run()
+
+
+def _command(name: str, keys: list[str], args: list[Any]) -> tuple[Any, ...]:
+    return ("EVALSHA", _digest(name), len(keys), *keys, *args)
+
+
+@cache
+def _digest(name: str) -> str:
+    return hashlib.sha1(source(name).encode(), usedforsecurity=False).hexdigest()
 
 
 def state_keys(keys: LaneKeys) -> list[str]:

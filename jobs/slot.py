@@ -30,7 +30,7 @@ def open_slot(settings: Settings) -> "Slot":
         ConfigError: no Redis is configured.
     """
     folders = [settings.run_dir, settings.session_run_dir, _SHARED_MEMORY]
-    facts = f"{settings.state}\0{settings.deployment}"
+    facts = f"{settings.state}\0{settings.deployment or ''}"
     group = hashlib.sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return Slot([folder for folder in folders if folder is not None], group=group)
 

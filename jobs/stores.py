@@ -1,7 +1,7 @@
 """Which memory store a workspace's lane belongs to: the first one that ran a task of it."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from contextlib import closing
 
 from core.errors import ConfigError
 from core.keys import LaneKeys
@@ -9,9 +9,6 @@ from core.settings import Settings
 from core.workspaces import Workspace
 from events.connect import connect, storage_errors
 from events.errors import StorageUnavailable
-
-if TYPE_CHECKING:
-    import redis
 
 STORE_FIELD = "storeId"
 
@@ -22,35 +19,27 @@ class StoreMismatch(ConfigError):
     code = "store_mismatch"
 
 
-def require_own_stores(settings: Settings, workspaces: Iterable[Workspace], store_id: str) -> None:
-    """Refuse to start on a memory base that is not the one the lanes know; a Redis that is away is not asked.
-
-    With ``adopt_store`` set the lanes are moved to this store instead.
-
-    Raises:
-        StoreMismatch: see above; the message names the workspace and the ways out.
-    """
+def registered_stores(settings: Settings, workspaces: Iterable[Workspace]) -> dict[str, str]:
+    """Store ids by workspace path, of the workspaces whose lanes know one; none while Redis is away."""
     client = connect(settings.state)
     try:
-        for workspace in workspaces:
-            _require_own(client, workspace, store_id, adopt=settings.adopt_store)
+        with storage_errors():
+            known = {each.path: client.hget(LaneKeys(each.id).lane, STORE_FIELD) for each in workspaces}
     except StorageUnavailable:
-        return  # each claim asks again
+        return {}  # each claim asks again
     finally:
         client.close()
+    return {path: str(store_id) for path, store_id in known.items() if store_id is not None}
 
 
-def _require_own(client: "redis.Redis", workspace: Workspace, store_id: str, *, adopt: bool) -> None:
-    lane = LaneKeys(workspace.id).lane
-    with storage_errors():
-        known = client.hget(lane, STORE_FIELD)
-        if known in (None, store_id):
-            return
-        if adopt:
-            client.hset(lane, STORE_FIELD, store_id)
-            return
-    raise StoreMismatch(
-        f"the memory of workspace {workspace.path} was in another memory folder so far; mount that one,"
-        " or name it in MEMLANE_MEMORY_DIR (--memory-dir), or go on with the one here: start once with"
-        " MEMLANE_ADOPT_STORE=1 (`memlane up --adopt-memory`)"
-    )
+def adopt_store(settings: Settings, workspaces: Iterable[Workspace], store_id: str) -> None:
+    """Let lanes that know a store go on with this one.
+
+    Raises:
+        StorageUnavailable: Redis gave no answer; some may have been moved.
+    """
+    with closing(connect(settings.state)) as client, storage_errors():
+        for workspace in workspaces:
+            lane = LaneKeys(workspace.id).lane
+            if client.hexists(lane, STORE_FIELD):
+                client.hset(lane, STORE_FIELD, store_id)

@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING
 
 from core.ids import WorkspaceId
 from core.keys import CONTROL_CHANNEL, PARTITIONS, LaneKeys, PartitionKeys
+from events.connect import storage_errors
 from jobs.failures import CANCELLED
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
 from jobs.scripts import Scripts, log_args, stamp_in, state_keys
 
 if TYPE_CHECKING:
     import redis
+
+
+SCAN_STEP = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class Sweep:
     Attributes:
         rings: lanes whose doorbell must be rung (again), with the stamp to ring with.
         waiting: lanes with queued work and nobody at it.
-        oldest_wait_ms: how long the oldest of their heads has waited.
+        oldest_wait_ms: for how long nobody has been at the longest waiting one.
     """
 
     rings: tuple[tuple[WorkspaceId, int], ...]
@@ -32,6 +36,7 @@ class Upkeep:
     """The scripts that look after lanes. Every call is safe to repeat after a lost reply."""
 
     def __init__(self, client: "redis.Redis", limits: LaneLimits) -> None:
+        self._redis = client
         self._scripts = Scripts(client)
         self._limits = limits
 
@@ -47,8 +52,8 @@ class Upkeep:
         """
         hint = "" if oldest_doorbell_ms is None else oldest_doorbell_ms
         parts = [PartitionKeys(number) for number in range(PARTITIONS)]
-        calls = [([part.due, part.wait], [part.prefix, DOORBELL_MS, hint]) for part in parts]
-        replies = self._scripts.call_many("sweep", calls)
+        calls = [("sweep", [part.due, part.wait], [part.prefix, DOORBELL_MS, hint]) for part in parts]
+        replies = self._scripts.call_many(calls)
         rings = tuple(
             (WorkspaceId(reply[i]), int(reply[i + 1])) for reply in replies for i in range(2, len(reply), 2)
         )
@@ -68,7 +73,7 @@ class Upkeep:
         """
         parts = [PartitionKeys(number) for number in range(PARTITIONS)]
         replies = self._scripts.call_many(
-            "expire_owner", [([part.due], [part.prefix, owner]) for part in parts]
+            [("expire_owner", [part.due], [part.prefix, owner]) for part in parts]
         )
         return sum(int(reply[0]) for reply in replies)
 
@@ -92,7 +97,7 @@ class Upkeep:
         """Cancel all that is queued and delete everything of the workspace; its memory stays.
 
         Returns:
-            False while a task still runs: it is told to stop, call again.
+            False while a task still runs, or has to be resolved because it had run: call again.
 
         Raises:
             StorageUnavailable: no answer; repeat.
@@ -104,7 +109,13 @@ class Upkeep:
             [*state_keys(keys), keys.availability],
             [*log_args(keys), CANCELLED.code, CANCELLED.message, *limits, CONTROL_CHANNEL],
         )
-        return bool(reply[0] == "dropped")
+        if reply[0] != "dropped":
+            return False
+        with storage_errors():
+            # found by name: a key outlives the record of its task
+            for name in self._redis.scan_iter(match=f"{keys.idempotency('*')}", count=SCAN_STEP):
+                self._redis.unlink(name)
+        return True
 
     def _set_hold(self, workspace: WorkspaceId, *, held: bool) -> int | None:
         keys = LaneKeys(workspace)

@@ -23,6 +23,7 @@ from events.listener import Listener
 from jobs.actors import LaneParts, LaneRules, LaneRunner, declare_actor
 from jobs.broker import QUEUE, Doorbell, LaneBroker, open_broker
 from jobs.broker_probe import BrokerProbe
+from jobs.deployment import Deployment
 from jobs.keeper import Keeper
 from jobs.lanes import Lanes
 from jobs.limits import limits_of
@@ -48,11 +49,13 @@ class WorkerSite:
     Attributes:
         store_id: memory store of this host.
         slot: this process's proof of life, whose descriptor the bridge's children have.
+        model: which model its agents use, as clients are told.
     """
 
     workspaces: Workspaces
     store_id: str
     slot: Slot
+    model: str
 
 
 def run_worker(settings: Settings, site: WorkerSite, bridge: Bridge) -> int:
@@ -93,13 +96,21 @@ class _Process:
         renewals = Lanes(connect(settings.state, timeout_s=KEEPER_TIMEOUT_S), limits)
         self._keeper = Keeper(renewals, renew_ms=settings.renew_ms)
         stack.callback(self._keeper.close)
-        self._presence = Presence(registry, site.slot.name, facts=_facts(settings), ask=self._ask)
+        self._presence = Presence(
+            registry, site.slot.name, facts=_facts(settings, model=site.model), ask=self._ask
+        )
         stack.callback(self._presence.close)
         sweep = SweepParts(Upkeep(client, limits), doorbell, BrokerProbe(broker), registry, site.slot)
         self._sweeper = Sweeper(sweep, period_ms=settings.sweep_ms)
         stack.callback(self._sweeper.close)
         parts = LaneParts(
-            Lanes(client, limits), self._keeper, doorbell, self._presence, bridge, site.workspaces
+            lanes=Lanes(client, limits),
+            keeper=self._keeper,
+            doorbell=doorbell,
+            presence=self._presence,
+            deployment=Deployment(client, configured=settings.deployment),
+            bridge=bridge,
+            workspaces=site.workspaces,
         )
         self._runner = LaneRunner(parts, _rules(settings, site))
         self._engine = _engine(broker, self._runner, threads=settings.threads)
@@ -138,19 +149,19 @@ class _Process:
 def _rules(settings: Settings, site: WorkerSite) -> LaneRules:
     return LaneRules(
         owner=site.slot.name,
-        deployment=settings.deployment,
         store_id=site.store_id,
         batch=settings.lane_batch,
         child_ms=settings.lease_ms - settings.margin_ms,
     )
 
 
-def _facts(settings: Settings) -> dict[str, str]:
+def _facts(settings: Settings, *, model: str) -> dict[str, str]:
     return {
         "host": socket.gethostname(),
         "pid": str(os.getpid()),
         "threads": str(settings.threads),
-        "deployment": settings.deployment,
+        "model": model,
+        **({"deployment": settings.deployment} if settings.deployment else {}),
     }
 
 

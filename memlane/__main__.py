@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+
+from memlane.import_path import clean_import_path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Raises:
         SystemExit: with the exit code, from commands that end that way.
     """
-    _leave_current_folder_out()
+    clean_import_path()
     from core.errors import MemlaneError
 
     try:
@@ -54,17 +55,6 @@ def _dispatch(arguments: list[str]) -> int:
             from memlane.cli.app import run_app
 
             return run_app(arguments)
-
-
-def _leave_current_folder_out() -> None:
-    """Take the folder that ``python -m`` was run in off the import path.
-
-    It may hold a ``core`` or ``web`` of its own, which would run in place of ours. Nothing changes when
-    memlane itself was loaded from there, or when ``-P`` was given.
-    """
-    here = str(Path.cwd())
-    if not sys.flags.safe_path and sys.path[:1] == [here] and Path(here) != Path(__file__).parents[1]:
-        del sys.path[0]
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from core.settings import ModelSettings, Settings
 
+OFFLINE = "offline"
+
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
@@ -12,11 +14,13 @@ class ModelChoice:
 
     Attributes:
         name: None for the offline rules, and when an agent command of one's own decides.
+        label: what clients are told: the name, ``offline``, or the agent command's own name.
         line: for people.
         warning: what is set in vain; None if nothing is.
     """
 
     name: str | None
+    label: str
     line: str
     warning: str | None = None
 
@@ -24,12 +28,13 @@ class ModelChoice:
 def choose_model(settings: Settings, model: ModelSettings) -> ModelChoice:
     """Read off the settings which model the agent child will use."""
     if settings.agent_command:
-        return ModelChoice(None, f"as {Path(settings.agent_command[0]).name} chooses (MEMLANE_AGENT_COMMAND)")
-    if not model.offline:
+        command = Path(settings.agent_command[0]).name
+        return ModelChoice(None, command, f"as {command} chooses (MEMLANE_AGENT_COMMAND)")
+    if model.openai_model and not model.offline:
         at = f" at {model.openai_base_url}" if model.openai_base_url else ""
-        return ModelChoice(model.openai_model, f"{model.openai_model}{at}")
+        return ModelChoice(model.openai_model, model.openai_model, f"{model.openai_model}{at}")
     line = "offline rules (set OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL)"
-    return ModelChoice(None, line, _in_vain(model))
+    return ModelChoice(None, OFFLINE, line, _in_vain(model))
 
 
 def _in_vain(model: ModelSettings) -> str | None:

@@ -76,6 +76,7 @@ def _shared(site: Site, urls: RedisUrls) -> dict[str, str | None]:
         "MEMLANE_RUN_DIR": None if run_dir is None else str(run_dir),
         "MEMLANE_WORKSPACES": _joined(site),
         "MEMLANE_MEMORY_DIR": str(site.settings.memory_base),
+        "MEMLANE_STORE_ID": site.settings.store_id,
         "MEMLANE_REDIS_URL": urls.state,
         "MEMLANE_BROKER_URL": urls.broker,
     }

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import ConfigError
+from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
 from memlane.credentials import check_token, ensure_token, read_token, token_file
 from memlane.folders import FolderLock, FolderLocked, lock_folder, make_private
 from memlane.run_record import read_run_record
+
+_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +59,20 @@ def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
 def workspaces_of(settings: Settings) -> Workspaces:
     """The workspaces of a web or worker, which serves what it was told and never the current folder.
 
+    Tasks of a folder that is missing fail; the others are served.
+
     Raises:
-        ConfigError: there are none, or one is no folder.
+        ConfigError: there are none.
     """
     if not settings.workspaces:
         raise ConfigError(
             "no workspace is configured; set MEMLANE_WORKSPACES to folders, separated by colons"
         )
-    return Workspaces(settings.workspaces)
+    workspaces = Workspaces(settings.workspaces, must_exist=False)
+    for workspace in workspaces:
+        if not Path(workspace.path).is_dir():
+            _log.warning("workspace_missing", workspace=workspace.path)
+    return workspaces
 
 
 def token_of(settings: Settings) -> str:

@@ -7,20 +7,23 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from core.errors import InputError
+from core.errors import InputError, MemlaneError
 from core.logs import get_logger
-from memory.beneath import open_folder, stat_of, unlink_if_there
+from memory.beneath import list_regular, open_folder, stat_of, unlink_if_there
 from memory.content import read_regular, write_new
 from memory.errors import StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import StoreFiles
-from memory.index import build_index
-from memory.journal import Intent, PlannedChange
+from memory.index import build_index, build_known_index
+from memory.journal import Intent, OpenIntent, PlannedChange
 from memory.lock import HeldLock
 from memory.names import INDEX_NAME, TEMPORARY_PREFIX
 from memory.placing import Placement, Placer, stem_of
 from memory.renames import Renames
 
+MAX_PARSED_UNDER_LOCK = 64  # more than one task changes; a parse takes up to 10 ms
+# What may go wrong between the journal's fsync and a document's place; none of it undoes the commit.
+FAILURES = (MemlaneError, OSError, LookupError, ValueError)
 _LOCAL_DEPTH = 2  # .qwen/memory below a workspace
 _MAX_INDEX_BYTES = 1_000_000
 _log = get_logger(__name__)
@@ -40,49 +43,92 @@ class Applier:
             lock, renames=renames, external=ExternalRecords(files), checkpoint=files.checkpoint
         )
 
-    def apply(self, intent: Intent) -> None:
-        """Make the roots what the intent says; doing it again changes nothing.
+    def prepare(self, intent: Intent) -> None:
+        """Do before the commit what may fail: make folders, write the new files beside their places.
 
         Raises:
-            StoreBusy: the lock was held too long; the next holder goes on.
             StoreUnusable: a link or folder stands in the way of a document.
+            OSError: the disk is full or refuses. After either, ``discard`` tidies up; folders stay.
         """
-        for number, change in enumerate(intent.changes):
-            self._place(intent, change, stem_of(intent.token, number))
-        for root in dict.fromkeys(change.root for change in intent.changes):
-            self.rebuild_index(self._files.base / root)
+        for change, stem in _with_stems(intent):
+            with self._open_place(intent, change, stem) as placement:
+                self._placer.prepare(placement)
 
-    def _place(self, intent: Intent, change: PlannedChange, stem: str) -> None:
+    def discard(self, intent: Intent) -> None:
+        """Remove what ``prepare`` made of an intent that did not commit, as far as that is possible."""
+        for change, stem in _with_stems(intent):
+            try:
+                with self._open_place(intent, change, stem, create=False) as placement:
+                    self._placer.discard(placement)
+            except (StoreUnusable, OSError) as error:
+                _log.debug("draft_left", root=change.root, reason=str(error))
+
+    def apply(self, opened: OpenIntent) -> dict[str, Exception]:
+        """Make the open roots what the intent says; doing it again changes nothing.
+
+        Returns:
+            The roots that could not be reached, each with the reason: a link or folder stands in the
+            way, the disk refuses, others keep changing a file, or the lock was held too long. A later
+            holder goes on there.
+        """
+        unreached: dict[str, Exception] = {}
+        for root in opened.roots:
+            try:
+                self._place_all(opened.intent, root)
+            except FAILURES as error:
+                unreached[root] = error
+            else:
+                self.rebuild_index(self._files.base / root)
+        return unreached
+
+    def _place_all(self, intent: Intent, root: str) -> None:
+        for change, stem in _with_stems(intent):
+            if change.root == root:
+                with self._open_place(intent, change, stem) as placement:
+                    self._placer.place(placement)
+
+    @contextmanager
+    def _open_place(
+        self, intent: Intent, change: PlannedChange, stem: str, *, create: bool = True
+    ) -> Iterator[Placement]:
         root = self._files.base / change.root
         *folders, name = change.path.split("/")
-        with _open_below_root(self._files.base, root, folders) as folder:
-            self._placer.place(
-                Placement(
-                    folder=folder,
-                    name=name,
-                    label=str(root / change.path),
-                    stem=stem,
-                    old=change.old,
-                    new=change.new.encode() if change.new is not None else None,
-                    mtime_ns=intent.mtime_ns,
-                )
+        with _open_below_root(self._files.base, root, folders, create=create) as folder:
+            yield Placement(
+                folder=folder,
+                name=name,
+                label=str(root / change.path),
+                stem=stem,
+                old=change.old,
+                new=change.new.encode() if change.new is not None else None,
+                mtime_ns=intent.mtime_ns,
             )
 
     def rebuild_index(self, root: Path) -> None:
-        """Write a root's index unless it is right already.
+        """Write a root's index unless it is right already; what prevents that is logged.
 
-        A folder in its place is left alone: a task's commit must not wait for what can be made again.
+        An index can be made again at any time, and the next task that uses the root does so: no
+        commit waits for it.
         """
-        content = build_index(root).encode()
+        try:
+            self._rebuild_index(root)
+        except FAILURES as error:
+            _log.warning("index_left", root=str(root), reason=str(error))
+
+    def _rebuild_index(self, root: Path) -> None:
+        content = build_known_index(root, max_parsed=MAX_PARSED_UNDER_LOCK)
+        if content is None:
+            _log.info("index_left", root=str(root), reason="too many documents are new to this process")
+            return
         with _open_below_root(self._files.base, root, ()) as folder:
-            self._drop_drafts(folder)
-            if read_index(folder) == content:
+            _drop_drafts(folder)
+            if read_index(folder) == content.encode():
                 return
             found = stat_of(folder, INDEX_NAME)
             if found is not None and stat.S_ISDIR(found.st_mode):
                 _log.warning("index_blocked", root=str(root))
                 return
-            self._write_index(folder, content)
+            self._write_index(folder, content.encode())
 
     def _write_index(self, folder: int, content: bytes) -> None:
         draft = f"{TEMPORARY_PREFIX}{secrets.token_hex(16)}.index"
@@ -93,11 +139,15 @@ class Applier:
         self._files.checkpoint("index renamed")
         os.fsync(folder)
 
-    @staticmethod
-    def _drop_drafts(folder: int) -> None:
-        for name in os.listdir(folder):
-            if name.startswith(TEMPORARY_PREFIX) and name.endswith(".index"):
-                unlink_if_there(folder, name)
+
+def _with_stems(intent: Intent) -> Iterator[tuple[PlannedChange, str]]:
+    return ((change, stem_of(intent.token, number)) for number, change in enumerate(intent.changes))
+
+
+def _drop_drafts(folder: int) -> None:
+    for name in list_regular(folder):
+        if name.startswith(TEMPORARY_PREFIX) and name.endswith(".index"):
+            unlink_if_there(folder, name)
 
 
 def find_drift(roots: Iterable[Path]) -> list[Path]:
@@ -129,11 +179,11 @@ def root_name(base: Path, root: Path) -> str:
 
 
 @contextmanager
-def _open_below_root(base: Path, root: Path, folders: Iterable[str]) -> Iterator[int]:
+def _open_below_root(base: Path, root: Path, folders: Iterable[str], *, create: bool = True) -> Iterator[int]:
     """Open a folder of a root, made when missing; base or workspace themselves are never made."""
     anchor = base if root.is_relative_to(base) else Path(*root.parts[:-_LOCAL_DEPTH])
     try:
-        with open_folder(anchor, (*root.relative_to(anchor).parts, *folders), create=True) as folder:
+        with open_folder(anchor, (*root.relative_to(anchor).parts, *folders), create=create) as folder:
             yield folder
     except InputError as error:
         raise StoreUnusable(f"{root}: {error}") from error

@@ -201,3 +201,9 @@ def unlink_if_there(folder: int, name: str) -> None:
     """Remove a name; fine when it is gone already."""
     with suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
+
+
+def list_regular(folder: int) -> list[str]:
+    """Names of the plain files in an open folder; links, folders and special files are left out."""
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]

@@ -23,7 +23,7 @@ def read_regular(folder: int, name: str, *, max_bytes: int) -> bytes:
     return content
 
 
-def write_new(folder: int, name: str, content: bytes, *, mtime_ns: int | None = None) -> None:
+def write_new(folder: int, name: str, content: bytes) -> None:
     """Create a file (0600 whatever the umask), write it whole and fsync it.
 
     Raises:
@@ -32,8 +32,27 @@ def write_new(folder: int, name: str, content: bytes, *, mtime_ns: int | None = 
     """
     with create_file(folder, name) as opened:
         write_all(opened, content)
-        if mtime_ns is not None:
-            os.utime(opened, ns=(mtime_ns, mtime_ns))
+        os.fsync(opened)
+
+
+def write_undurable(folder: int, name: str, content: bytes, *, mtime_ns: int) -> None:
+    """Create a file as ``write_new`` does, without the fsync: ``make_durable`` has to follow.
+
+    Args:
+        mtime_ns: its modification time, nanoseconds since the epoch.
+    """
+    with create_file(folder, name) as opened:
+        write_all(opened, content)
+        os.utime(opened, ns=(mtime_ns, mtime_ns))
+
+
+def make_durable(folder: int, name: str) -> None:
+    """Fsync a file of ours.
+
+    Raises:
+        OSError: it is gone, or the disk failed.
+    """
+    with open_file(folder, name) as opened:
         os.fsync(opened)
 
 

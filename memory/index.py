@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from memory.document import MemoryType
-from memory.scan import scan_root
+from memory.document import Document, MemoryType
+from memory.lines import IndexLine, LineCache
 
 MAX_FIELD_CHARS = 120
 MAX_LINE_CHARS = 150
@@ -52,29 +52,41 @@ def render_index(entries: Iterable[IndexEntry]) -> str:
     No heading and no final newline. Past 200 lines or 25,000 UTF-16 units it ends with a blank line
     and a quoted warning; ordinary lines are kept before long ones.
     """
-    lines = [_line(entry) for entry in sorted(entries, key=_order)]
-    kept = _within_budget(lines[:MAX_LINES])
-    text = "\n".join(kept)
-    return text if len(kept) == len(lines) else f"{text}\n\n{_WARNING}"
+    return _render(IndexLine(entry.path, entry.mtime_ns, _line(entry)) for entry in entries)
 
 
 def build_index(root: Path) -> str:
     """Render the index of the documents that are on disk below ``root``; a missing root has none."""
-    return render_index(
-        IndexEntry(
-            type=found.document.type,
-            title=found.document.name,
-            description=found.document.description,
-            path=found.path,
-            mtime_ns=found.mtime_ns,
-        )
-        for found in scan_root(root)
-    )
+    return _render(_cache.lines(root) or ())
 
 
-def _order(entry: IndexEntry) -> tuple[int, str, str, str]:
-    name = entry.path.rpartition("/")[2]
-    return -entry.mtime_ns, name.casefold(), name, entry.path
+def build_known_index(root: Path, *, max_parsed: int) -> str | None:
+    """Render the index as ``build_index`` does, unless that means work.
+
+    Args:
+        max_parsed: how many documents may be parsed that this process does not know as they are now.
+
+    Returns:
+        None when there are more of them; some of those are known from now on.
+    """
+    lines = _cache.lines(root, max_parsed=max_parsed)
+    return _render(lines) if lines is not None else None
+
+
+def _render(lines: Iterable[IndexLine]) -> str:
+    texts = [line.text for line in sorted(lines, key=_order)]
+    kept = _within_budget(texts[:MAX_LINES])
+    text = "\n".join(kept)
+    return text if len(kept) == len(texts) else f"{text}\n\n{_WARNING}"
+
+
+def _order(line: IndexLine) -> tuple[int, str, str, str]:
+    name = line.path.rpartition("/")[2]
+    return -line.mtime_ns, name.casefold(), name, line.path
+
+
+def _document_line(path: str, document: Document) -> str:
+    return _line(IndexEntry(document.type, document.name, document.description, path, mtime_ns=0))
 
 
 def _line(entry: IndexEntry) -> str:
@@ -122,3 +134,6 @@ def _within_budget(lines: list[str]) -> list[str]:
                 kept.add(position)
                 left -= size
     return [line for position, line in enumerate(lines) if position in kept]
+
+
+_cache = LineCache(_document_line)

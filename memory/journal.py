@@ -1,10 +1,15 @@
 """The journal: what was committed, by which task, in which order.
 
-``journal/<seq>.json`` holds one intent; its fsync is the commit. ``state/applied`` holds the
-number of the last one that has reached the roots, so at most the next one is open. ``tasks/<task>``
-names the intent of a task, so finding one costs two reads whatever the journal's length.
+``journal/<seq>.json`` holds one intent; its fsync is the commit. ``state/applied`` holds the number of
+the last one that a holder has settled: that one and all before it have reached their roots, save for
+the roots that the same record names as open, at most one intent a root. At most the intent after it is
+unsettled, left by a crash. ``tasks/<task>`` names the intent of a task, so finding one costs two reads
+whatever the journal's length. ``tmp/<token>.intent`` is an intent before its commit.
 """
 
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
@@ -14,13 +19,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from core.acp import Scope
 from core.ids import LaneId, TaskId
 from memory.errors import StoreUnusable, TaskClosed
-from memory.files import StoreFiles
+from memory.files import TEMPORARY, StoreFiles
 
 _JOURNAL = "journal"
 _STATE = "state"
 _APPLIED = "applied"
 _TASKS = "tasks"
 _FENCES = "fences"
+_DRAFT_SUFFIX = ".intent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +86,23 @@ class Intent(_Record):
     result: dict[str, Any]
     changes: tuple[PlannedChange, ...]
 
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Roots that it changes, as the changes name them."""
+        return tuple(dict.fromkeys(change.root for change in self.changes))
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIntent:
+    """A committed intent that has not reached all of its roots, or is not known to have.
+
+    Attributes:
+        roots: those it may still have to reach.
+    """
+
+    intent: Intent
+    roots: tuple[str, ...]
+
 
 class _TaskMark(_Record):
     """How a task ended: ``seq`` of its intent, or None for a task closed without one."""
@@ -92,8 +115,14 @@ class _Fence(_Record):
     fence: int
 
 
+class _OpenRoot(_Record):
+    seq: int
+    root: str
+
+
 class _Applied(_Record):
     seq: int
+    open: tuple[_OpenRoot, ...] = ()
 
 
 _R = TypeVar("_R", bound=_Record)
@@ -115,7 +144,7 @@ class Journal:
         self._files.replace(_FENCES, _file_name(lane), _dump(_Fence(fence=fence)))
 
     def find(self, task_id: TaskId) -> dict[str, Any] | None:
-        """Recorded result of a task, None when it never committed; open intents must be finished before.
+        """Recorded result of a task, None when it never committed; all intents must be settled before.
 
         Raises:
             TaskClosed: it was closed without a commit.
@@ -125,39 +154,90 @@ class Journal:
             return None
         if mark.seq is None:
             raise TaskClosed(f"task {task_id} was closed without a commit")
-        intent = self._intent(mark.seq)
-        if intent is None:
-            raise StoreUnusable(f"journal entry {mark.seq} of task {task_id} is missing")
-        return intent.result
+        return self._require_intent(mark.seq).result
 
     def close(self, task: FencedTask) -> None:
         """Mark a task as ended without a commit."""
         self._mark(task.id, _TaskMark(seq=None, fence=task.fence))
 
     def next_seq(self) -> int:
-        """Number of the next intent; the open one's, if there is one."""
-        found = self._read(_STATE, _APPLIED, _Applied)
-        return found.seq + 1 if found is not None else 1
+        """Number of the next intent; the unsettled one's, if there is one."""
+        return self._applied().seq + 1
 
-    def open_intent(self) -> Intent | None:
-        """The intent that is committed but not marked as applied.
+    def open_roots(self) -> frozenset[str]:
+        """Roots that a settled intent could not reach so far; needs no lock."""
+        return frozenset(part.root for part in self._applied().open)
+
+    def open_intents(self) -> list[OpenIntent]:
+        """Committed intents that have to be brought to their roots, oldest first.
 
         Raises:
-            StoreUnusable: there are several, which no crash leaves; replaying them would undo later edits.
+            StoreUnusable: several are unsettled, which no crash leaves; replaying them would undo
+                later edits.
         """
-        intent = self._intent(self.next_seq())
-        if intent is not None and self._intent(intent.seq + 1) is not None:
+        applied = self._applied()
+        roots: defaultdict[int, list[str]] = defaultdict(list)
+        for part in applied.open:
+            roots[part.seq].append(part.root)
+        found = [OpenIntent(self._require_intent(seq), tuple(roots[seq])) for seq in sorted(roots)]
+        unsettled = self._intent(applied.seq + 1)
+        if unsettled is None:
+            return found
+        if self._intent(unsettled.seq + 1) is not None:
             raise StoreUnusable(f"{_STATE}/{_APPLIED} is behind the journal")
-        return intent
+        return [*found, OpenIntent(unsettled, unsettled.roots)]
+
+    def draft(self, intent: Intent) -> None:
+        """Write an intent durably without committing it, so that a crash from here on can be tidied up."""
+        self._files.write_draft(intent.token + _DRAFT_SUFFIX, _dump(intent), what=_JOURNAL)
+
+    def drop_draft(self, intent: Intent) -> None:
+        """Forget an intent that was not committed."""
+        self._files.drop_draft(intent.token + _DRAFT_SUFFIX)
+
+    def abandoned_drafts(self) -> Iterator[Intent]:
+        """Drafts of holders that crashed, as far as they can be read; the next sweep removes them."""
+        for name in self._files.drafts():
+            if name.endswith(_DRAFT_SUFFIX):
+                with suppress(StoreUnusable):  # cut short, so nothing followed it; or committed already
+                    intent = self._read(TEMPORARY, name, Intent)
+                    if intent is not None:
+                        yield intent
 
     def append(self, intent: Intent) -> None:
-        """Write an intent durably: once this returns, its task has committed."""
-        self._files.create(_JOURNAL, _entry_name(intent.seq), _dump(intent))
+        """Publish a drafted intent durably: once this returns, its task has committed."""
+        self._files.publish(intent.token + _DRAFT_SUFFIX, _JOURNAL, _entry_name(intent.seq))
 
-    def mark_applied(self, intent: Intent) -> None:
-        """Record that an intent has reached the roots, and its task with it."""
-        self._mark(TaskId(intent.task), _TaskMark(seq=intent.seq, fence=intent.fence))
-        self._files.replace(_STATE, _APPLIED, _dump(_Applied(seq=intent.seq)))
+    def settle(self, intent: Intent, *, unreached: Collection[str]) -> bool:
+        """Record which roots an intent could not be brought to, and its task with it.
+
+        Args:
+            unreached: of the intent's roots; none when it is in its place.
+
+        Returns:
+            Whether that is news; nothing is written otherwise.
+        """
+        before = self._applied()
+        others = (part for part in before.open if part.seq != intent.seq)
+        left = (_OpenRoot(seq=intent.seq, root=root) for root in unreached)
+        after = _Applied(
+            seq=max(before.seq, intent.seq),
+            open=tuple(sorted((*others, *left), key=lambda part: (part.seq, part.root))),
+        )
+        if after.seq > before.seq:
+            self._mark(TaskId(intent.task), _TaskMark(seq=intent.seq, fence=intent.fence))
+        if after != before:
+            self._files.replace(_STATE, _APPLIED, _dump(after))
+        return after != before
+
+    def _applied(self) -> _Applied:
+        return self._read(_STATE, _APPLIED, _Applied) or _Applied(seq=0)
+
+    def _require_intent(self, seq: int) -> Intent:
+        intent = self._intent(seq)
+        if intent is None:
+            raise StoreUnusable(f"journal entry {seq} is missing")
+        return intent
 
     def _intent(self, seq: int) -> Intent | None:
         return self._read(_JOURNAL, _entry_name(seq), Intent)

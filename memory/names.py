@@ -9,6 +9,7 @@ from memory.errors import PathEscape, PathRefused
 INDEX_NAME = "MEMORY.md"
 PINNED_NAME = "pinned"
 SUFFIX = ".md"
+MAX_DEPTH = 16  # folders between a root and a document; what lies deeper is never listed
 TEMPORARY_PREFIX = ".memlane-"  # never ends in .md, so no reader takes it for a document
 
 
@@ -46,7 +47,8 @@ def require_writable(parts: Sequence[str]) -> None:
     """Refuse a path, relative to its root, that may never be written or removed.
 
     Raises:
-        PathRefused: the index, ``pinned/``, not ``.md``, characters that can't be shown or stored.
+        PathRefused: the index, ``pinned/``, not ``.md``, deeper than 16 folders, characters that can't be
+            shown or stored.
     """
     path = "/".join(parts)
     if not parts or not parts[-1].endswith(SUFFIX) or parts[-1] == SUFFIX:
@@ -55,6 +57,8 @@ def require_writable(parts: Sequence[str]) -> None:
         raise PathRefused(f"{INDEX_NAME} is generated")
     if is_pinned(parts):
         raise PathRefused(f"{PINNED_NAME}/ is kept by hand")
+    if len(parts) > MAX_DEPTH + 1:
+        raise PathRefused(f"more than {MAX_DEPTH} folders deep")
     if not path.isprintable():
         raise PathRefused("the path holds control or invisible characters")
 

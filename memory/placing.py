@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from memory.beneath import stat_of, unlink_if_there
-from memory.content import digest, digest_of, write_new
+from memory.content import digest, digest_of, make_durable, write_undurable
 from memory.errors import StoreBusy, StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import Checkpoint
@@ -73,8 +73,23 @@ class Placer:
         self._external = external
         self._checkpoint = checkpoint
 
+    def prepare(self, placement: Placement) -> None:
+        """Do before the commit what may fail: the new file is written beside its place, not yet durable.
+
+        Raises:
+            StoreUnusable: a folder stands in the document's place.
+            OSError: the disk is full or refuses; ``discard`` tidies up.
+        """
+        stands = digest_of(placement.folder, placement.name)
+        if placement.new is not None and stands != digest(placement.new):
+            self._write(placement, placement.new)
+
+    def discard(self, placement: Placement) -> None:
+        """Take back what ``prepare`` made, all of it or a part."""
+        unlink_if_there(placement.folder, placement.part)
+
     def place(self, placement: Placement) -> None:
-        """Make the document what the intent says, whatever stands there now.
+        """Make the document what the intent says, whatever stands there now, prepared or not.
 
         Bytes that are neither the old nor the new version are kept as an external record. Doing it
         again changes nothing.
@@ -83,22 +98,29 @@ class Placer:
             StoreBusy: the lock was held too long, or others keep changing the file; do it again later.
             StoreUnusable: a folder stands in the document's place.
         """
-        unlink_if_there(placement.folder, placement.part)
         self._settle(placement, placement.ready)
         self._settle(placement, placement.backup)
         if placement.new is None:
             self._remove(placement)
         elif digest_of(placement.folder, placement.name) != digest(placement.new):
-            self._write(placement, placement.new)
+            self._make_ready(placement, placement.new)
             self._put(placement)
+        unlink_if_there(placement.folder, placement.part)
         os.fsync(placement.folder)
         self._checkpoint("folder durable")
 
-    def _write(self, placement: Placement, content: bytes) -> None:
-        write_new(placement.folder, placement.part, content, mtime_ns=placement.mtime_ns)
-        self._checkpoint("part written")
+    def _make_ready(self, placement: Placement, content: bytes) -> None:
+        if digest_of(placement.folder, placement.part) != digest(content):
+            unlink_if_there(placement.folder, placement.part)
+            self._write(placement, content)
+        make_durable(placement.folder, placement.part)
+        self._checkpoint("part durable")
         os.rename(placement.part, placement.ready, src_dir_fd=placement.folder, dst_dir_fd=placement.folder)
         self._checkpoint("part ready")
+
+    def _write(self, placement: Placement, content: bytes) -> None:
+        write_undurable(placement.folder, placement.part, content, mtime_ns=placement.mtime_ns)
+        self._checkpoint("part written")
 
     def _put(self, placement: Placement) -> None:
         for _ in range(_MAX_TRIES):

@@ -10,12 +10,11 @@ from uuid import UUID
 
 from core import clock, ids
 from core.acp import Scope
-from core.errors import MemlaneError
-from core.logs import get_logger
 from memory.apply import Applier, find_drift, root_name
 from memory.beneath import disk_errors
 from memory.errors import CommitConflict, LeaseLost, StoreUnusable, TaskClosed
 from memory.files import Checkpoint, StoreFiles, do_nothing
+from memory.held import HeldStore
 from memory.journal import FencedTask as FencedTask  # part of this module's interface
 from memory.journal import Intent, Journal, PlannedChange
 from memory.lock import hold_lock
@@ -25,9 +24,6 @@ from memory.transaction import Transaction
 
 _TOP = "."
 _STORE_ID = "store-id"
-
-
-_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +78,19 @@ class Store:
         """Start a transaction of this task; an index that somebody else left wrong is rebuilt first.
 
         Raises:
-            StoreBusy, StoreUnusable: as for ``seal``; only possible when an index is wrong or unreadable.
+            StoreUnusable: every writable root waits for an earlier commit that can't be put into its
+                place, or as for ``seal``.
+            StoreBusy: as for ``seal``; only possible when an index is wrong or unreadable.
         """
         with disk_errors("the memory folders"):
+            blocked = self._journal.open_roots()
+            if writable and all(root_name(self.base, roots.of(scope)) in blocked for scope in writable):
+                raise StoreUnusable("an earlier commit has no place yet in this memory")
             drifted = find_drift(roots.of(scope) for scope in SCOPES)
         if drifted:
-            with self._held() as applier:
+            with self._held() as held:
                 for root in drifted:
-                    applier.rebuild_index(root)
+                    held.applier.rebuild_index(root)
         return Transaction(task, roots, writable=writable)
 
     def commit(
@@ -110,20 +111,21 @@ class Store:
             TaskClosed: the task was closed by ``resolve``.
             CommitConflict: a document changed since it was read, or a created one exists meanwhile.
             StoreBusy: no lock within 10 s.
-            StoreUnusable: the disk failed. After this or StoreBusy the commit may have happened, because the
-                journal may be written: ``seal`` and ``resolve`` tell. After any other error it has not.
+            StoreUnusable: the disk is full or failed, or an earlier commit that can't be put into its place
+                blocks a root that this one changes. After this or StoreBusy the commit may have happened,
+                because the journal may be written: ``seal`` and ``resolve`` tell. After any other error it
+                has not.
         """
         for problem in transaction.validate():
             raise problem
-        with self._held() as applier:
+        with self._held() as held:
             recorded = self._require_current(transaction.task)
             if recorded is not None:
                 return recorded
+            held.require_unblocked(self._roots_of(transaction))
             intent = self._plan(transaction, result_of)
             self._files.checkpoint("planned")
-            applier.lock.check()
-            self._journal.append(intent)
-            self._finish_or_leave(intent, applier)
+            held.commit(intent)
             return intent.result
 
     def resolve(self, task: FencedTask, *, close: bool) -> dict[str, Any] | None:
@@ -146,31 +148,24 @@ class Store:
                 self._journal.close(task)
             return result
 
-    @contextmanager
-    def _held(self) -> Iterator[Applier]:
-        """Hold the lock, with every committed intent in its place."""
-        with disk_errors("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
-            self._files.sweep()
-            applier = Applier(self._files, lock, renames=self._renames)
-            intent = self._journal.open_intent()
-            if intent is not None:
-                self._finish(intent, applier)
-            yield applier
+    def require_writable(self) -> None:
+        """Find out whether a task could write now, by a file that is made and removed; takes no lock.
 
-    def _finish_or_leave(self, intent: Intent, applier: Applier) -> None:
-        """Put a committed intent in its place; what fails now is for the next holder of the lock.
-
-        The task has committed with the journal's fsync: nothing after it may turn that into a failure.
+        Raises:
+            StoreUnusable: the store is gone, another one, read-only or full.
         """
-        try:
-            self._finish(intent, applier)
-        except (MemlaneError, OSError, LookupError, ValueError) as error:
-            _log.error("commit_left_open", seq=intent.seq, task=intent.task, reason=str(error))
+        with disk_errors("the memory store"):
+            _require_store(self._files, self.store_id)
+        self._files.require_writable()
 
-    def _finish(self, intent: Intent, applier: Applier) -> None:
-        applier.apply(intent)
-        self._files.checkpoint("applied")
-        self._journal.mark_applied(intent)
+    @contextmanager
+    def _held(self) -> Iterator[HeldStore]:
+        """Hold the lock, with every committed intent in its place or its roots blocked."""
+        with disk_errors("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
+            _require_store(self._files, self.store_id)
+            held = HeldStore(self._files, self._journal, Applier(self._files, lock, renames=self._renames))
+            held.tidy_up()
+            yield held
 
     def _take_over(self, task: FencedTask) -> None:
         stored = self._journal.stored_fence(task.lane)
@@ -204,6 +199,9 @@ class Store:
             changes=tuple(self._planned(transaction)),
         )
 
+    def _roots_of(self, transaction: Transaction) -> set[str]:
+        return {root_name(self.base, transaction.roots.of(change.scope)) for change in transaction.changes}
+
     def _planned(self, transaction: Transaction) -> Iterator[PlannedChange]:
         for change in transaction.changes:
             root = transaction.roots.of(change.scope)
@@ -226,25 +224,48 @@ def _describe(transaction: Transaction, seq: int) -> Commit:
     )
 
 
-def open_store(base: Path, *, checkpoint: Checkpoint = do_nothing, renames: Renames | None = None) -> Store:
+def open_store(
+    base: Path,
+    *,
+    expect: str | None = None,
+    checkpoint: Checkpoint = do_nothing,
+    renames: Renames | None = None,
+) -> Store:
     """Open the store of a memory base, making ``<base>/memlane`` (0700) when it is missing.
 
     Args:
         base: an existing folder.
+        expect: id of the store that must stand there; nothing is ever made then, so that an empty mount
+            point does not pass for the memory that should be mounted on it.
         checkpoint: called with the name of each step that a commit reaches, for tracing and fault injection.
         renames: how files are renamed; tells file systems apart.
 
     Raises:
-        StoreUnusable: base missing, not writable, or its store damaged.
+        StoreUnusable: base missing, not writable, its store damaged, or not the expected one.
         StoreBusy: a new store's lock was not free within 10 s.
     """
     files = StoreFiles(canonical_folder(base, "memory base"), checkpoint=checkpoint)
     with disk_errors("the memory store"):
+        if expect is not None:
+            _require_store(files, expect)
+            return Store(files, store_id=expect, renames=renames or Renames())
         content = files.read(_TOP, _STORE_ID) or _make_store_id(files)
     return Store(files, store_id=_parse_store_id(content), renames=renames or Renames())
 
 
+def _require_store(files: StoreFiles, expected: str) -> None:
+    content = files.read(_TOP, _STORE_ID)
+    if content is None:
+        raise StoreUnusable(f"the memory store below {files.base} is missing (expected {expected})")
+    found = _parse_store_id(content)
+    if found != expected:
+        raise StoreUnusable(
+            f"the memory store below {files.base} is another one: {found} (expected {expected})"
+        )
+
+
 def _make_store_id(files: StoreFiles) -> bytes:
+    files.make_store()
     with files.open() as folder, hold_lock(folder) as lock:
         content = files.read(_TOP, _STORE_ID)
         if content is None:

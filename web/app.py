@@ -56,7 +56,7 @@ def create_app(
     app.url_map.merge_slashes = False
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
-    CapabilityRoutes(parts.workspaces).register(app)
+    CapabilityRoutes(parts.jobs, parts.workspaces).register(app)
     HealthRoutes(parts.jobs, strict=settings.redis_check == "refuse").register(app)
     EventRoutes(parts.hub, relay, parts.workspaces).register(app)
     app.before_request(_read_request)

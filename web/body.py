@@ -15,6 +15,7 @@ MAX_BODY_BYTES = 10 * 1024 * 1024
 
 _CHARSETS = frozenset({"utf-8", "utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"})
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+_MAX_DIGITS = 4_000  # Python refuses to read longer integers, JSON has no limit
 _INVALID_JSON = "Invalid JSON in request body"
 
 
@@ -74,7 +75,7 @@ def _parse(text: str) -> dict[str, Any]:
     if not text:
         return {}
     try:
-        parsed = json.loads(text, parse_constant=_refuse_constant)
+        parsed = json.loads(text, parse_constant=_refuse_constant, parse_int=_read_int)
     except (ValueError, RecursionError):
         raise InputError(_INVALID_JSON) from None
     if isinstance(parsed, dict):
@@ -82,6 +83,10 @@ def _parse(text: str) -> dict[str, Any]:
     if isinstance(parsed, list):
         return {}
     raise InputError(_INVALID_JSON)
+
+
+def _read_int(digits: str) -> float | int:
+    return int(digits) if len(digits) <= _MAX_DIGITS else float(digits)
 
 
 def _refuse_constant(_name: str) -> NoReturn:

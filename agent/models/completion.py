@@ -1,8 +1,9 @@
 """A chat completion as it arrives: chunks of a stream, or one whole answer."""
 
+import json
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent.models.interface import Reply, ToolCall
 from core.acp import Usage
@@ -11,12 +12,16 @@ from core.text import well_formed
 
 MAX_REPLY_CHARACTERS = 1_000_000
 MAX_TOOL_CALLS = 128
+MAX_TOKENS = 2**40  # far more than any model reads; a greater count would break whoever sums them up
 
 
 class UnreadableReply(DependencyError):
     """What the server sent is no chat completion, or more than one may be."""
 
     code = "unreadable_reply"
+
+
+_Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
 
 class _Part(BaseModel):
@@ -42,11 +47,12 @@ class _Content(_Part):
 class _Choice(_Part):
     delta: _Content | None = None
     message: _Content | None = None
+    finish_reason: str | None = None
 
 
 class _Usage(_Part):
-    prompt_tokens: Annotated[int, Field(ge=0)] = 0
-    completion_tokens: Annotated[int, Field(ge=0)] = 0
+    prompt_tokens: _Tokens = 0
+    completion_tokens: _Tokens = 0
 
 
 class _Chunk(_Part):
@@ -62,30 +68,30 @@ class _Call:
 
 
 class Completion:
-    """Puts the pieces of one answer together, within bounds."""
+    """Puts the pieces of one answer together, within bounds.
+
+    Attributes:
+        is_finished: whether the server has said that the model came to an end.
+    """
 
     def __init__(self) -> None:
+        self.is_finished = False
         self._text: list[str] = []
         self._calls: dict[int, _Call] = {}
         self._usage = _Usage()
         self._size_characters = 0
         self._saw_content = False
 
-    def add(self, received: bytes | dict[str, Any]) -> None:
-        """Add a chunk of a stream, or a whole answer as JSON text.
+    def add(self, received: str | bytes | dict[str, Any]) -> None:
+        """Add a chunk of a stream, or a whole answer; as JSON text, or parsed.
 
         Raises:
             UnreadableReply: it has not the shape of one, or the answer grew too long.
         """
-        try:
-            if isinstance(received, bytes):
-                chunk = _Chunk.model_validate_json(received)
-            else:
-                chunk = _Chunk.model_validate(received)
-        except ValidationError:
-            raise UnreadableReply("not a chat completion") from None
+        chunk = _parse(received)
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices[:1]:
+            self.is_finished = self.is_finished or bool(choice.finish_reason)
             content = choice.delta or choice.message
             if content is not None:
                 self._add_content(content)
@@ -138,3 +144,12 @@ class Completion:
         self._size_characters += len(text)
         if self._size_characters > MAX_REPLY_CHARACTERS:
             raise UnreadableReply("an endless answer")
+
+
+def _parse(received: str | bytes | dict[str, Any]) -> _Chunk:
+    try:
+        # unlike pydantic's own reader this one lets half an emoji through, as some servers cut their chunks
+        parsed = received if isinstance(received, dict) else json.loads(received)
+        return _Chunk.model_validate(parsed)
+    except (ValueError, RecursionError):
+        raise UnreadableReply("not a chat completion") from None

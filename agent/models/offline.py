@@ -8,23 +8,25 @@ thing, read those that might say it already, then one write. Without the reading
 import json
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from agent import blocks, tools
 from agent.deadline import Deadline
 from agent.models import rules, titles
 from agent.models.interface import Message, Reply, ToolCall, ToolSpec
-from agent.models.similarity import Likeness, compare, search_words
+from agent.models.matching import Match, Shown, find_match, smallest_edit, updated_text
+from agent.models.similarity import search_words
 from agent.models.wording import clean
 from agent.prompts import Order, read_order
-from agent.reading import FILE_LEAD
+from agent.reading import FILE_LEAD, MAX_MATCH_CHARACTERS
 from agent.tool_arguments import MAX_MATCHES
 from agent.writing import FREE_NAME_LEAD
 from core.acp import Usage
-from memory.document import parse_document, render_document, set_document_fields
+from memory.document import render_document
 from memory.names import is_pinned
-from memory.validation import find_problems, is_placeholder
+from memory.validation import is_placeholder
 
 MAX_SEARCH_WORDS = 8
 MAX_CANDIDATES = 8
@@ -32,30 +34,8 @@ MAX_LITERAL_CHARACTERS = 60
 
 _FREE_NAME = re.compile(rf"{re.escape(FREE_NAME_LEAD)}(.+\.md)\Z", re.DOTALL)
 _FOUND_FILE = re.compile(rf"^{re.escape(FILE_LEAD)}(.+)$", re.MULTILINE)
-_LIST_MARK = re.compile(r"\s*[-*]\s+")
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """An existing document that a read showed in full."""
-
-    path: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """A piece of an existing document that is about the same fact.
-
-    Attributes:
-        old: the piece as it stands in the document.
-        is_whole: whether it is the document's whole body.
-    """
-
-    document: _Shown
-    old: str
-    is_whole: bool
-    likeness: Likeness
+_SHOWN_CHARACTERS = MAX_MATCH_CHARACTERS - 20  # a line's beginning that a search shows, marks left aside
+_ALL_LINES = 1_000_000  # more than any document has
 
 
 class OfflineModel:
@@ -73,15 +53,36 @@ class OfflineModel:
         """
         deadline.check()
         order = _storable(read_order(messages[1].text))
-        turns = [message for message in messages if message.role == "assistant"]
-        last_results = [message.text for message in _since_last_turn(messages)]
-        can_read = any(spec.name == tools.READ_FILE for spec in offered)
-        if not turns and can_read:
-            return _reply(len(turns), *_searches(order))
-        tried = [call for turn in turns for call in turn.tool_calls if call.name in tools.WRITING_TOOLS]
-        if tried:
-            return _retry(order, tried, last_results, turn=len(turns))
-        return _look_or_write(order, turns, last_results)
+        talk = _Conversation(messages, can_read=any(spec.name == tools.READ_FILE for spec in offered))
+        if not talk.turns and talk.can_read:
+            return _reply(0, *_searches(order))
+        if any(call.name in tools.WRITING_TOOLS for call in talk.last_calls):
+            return _after_refusal(order, talk)
+        return _look_or_write(order, talk)
+
+
+class _Conversation:
+    """What was asked and answered so far.
+
+    Attributes:
+        turns: what the model has said.
+        last_calls, last_results: the calls of the last turn and what came back.
+        tried: every write so far.
+        read: every path that a read was tried of.
+        free_name: what the last refused write offered, if any did.
+    """
+
+    def __init__(self, messages: Sequence[Message], *, can_read: bool) -> None:
+        self.can_read = can_read
+        self.turns = [message for message in messages if message.role == "assistant"]
+        self.last_calls = self.turns[-1].tool_calls if self.turns else ()
+        self.last_results = [message.text for message in messages[len(messages) - len(self.last_calls) :]]
+        made = [call for turn in self.turns for call in turn.tool_calls]
+        self.tried = [call for call in made if call.name in tools.WRITING_TOOLS]
+        self.read = {_path_of(call) for call in made if call.name == tools.READ_FILE}
+        writes = {call.id for call in self.tried}
+        offers = [_FREE_NAME.search(one.text) for one in messages if one.tool_call_id in writes]
+        self.free_name = next((offer[1] for offer in reversed(offers) if offer is not None), None)
 
 
 def _storable(order: Order) -> Order:
@@ -95,32 +96,52 @@ def _quoted(line: str) -> str:
     return line.replace(text, f'"{text}"')
 
 
-def _look_or_write(order: Order, turns: Sequence[Message], results: Sequence[str]) -> Reply:
-    candidates = _candidates(order, results) if len(turns) == 1 else []
+def _look_or_write(order: Order, talk: _Conversation) -> Reply:
+    turn = len(talk.turns)
+    candidates = _candidates(order, talk.last_results) if turn == 1 else []
     if candidates:
-        calls = [(tools.READ_FILE, {"file_path": path}) for path in candidates]
-        return _reply(len(turns), *calls)
-    last_calls = turns[-1].tool_calls if turns else ()
-    shown = [one for one in _shown_documents(last_calls, results) if _may_change(one, order)]
-    match = _find_match(order, shown)
+        return _reply(turn, *_reads(candidates))
+    shown = [one for one in _shown_documents(talk) if _may_change(one, order)]
+    match = find_match(order.content, shown)
     if match is not None:
-        return _update(order, match, turn=len(turns))
-    read = {json.loads(call.arguments).get("file_path") for call in last_calls}
-    return _create(order, turn=len(turns), path=_path_beside(order, read))
+        return _update(order, match, turn=turn)
+    return _create(order, turn=turn, path=talk.free_name or _path_beside(order, talk.read))
 
 
-def _since_last_turn(messages: Sequence[Message]) -> list[Message]:
-    results: list[Message] = []
-    for message in reversed(messages):
-        if message.role != "tool":
-            break
-        results.insert(0, message)
-    return results
+def _after_refusal(order: Order, talk: _Conversation) -> Reply:
+    """After a refused write look at who has the name, then take the free one, else one that nobody has."""
+    turn, refused = len(talk.turns), _path_of(talk.tried[-1])
+    offer = _FREE_NAME.search(talk.last_results[-1])
+    if offer is not None:
+        unread = [path for path in _taken_names(refused, offer[1]) if path not in talk.read]
+        if unread and talk.can_read:
+            return _reply(turn, *_reads(unread))
+        return _create(order, turn=turn, path=offer[1])
+    kind = rules.type_of(order.content, order.folders)
+    scope = rules.scope_of(order.content, kind, order.folders)
+    digest = titles.content_hash(order.content)
+    path = f"{order.folders[scope]}/{kind}-{digest}-{len(talk.tried)}.md"
+    return _create(order, turn=turn, path=path)
+
+
+def _taken_names(refused: str, free: str) -> list[str]:
+    """The names that come before a free one, the refused one first."""
+    stem = refused.removesuffix(".md")
+    numbered = (f"{stem}-{number}.md" for number in range(2, MAX_CANDIDATES + 1))
+    return [refused, *takewhile(lambda path: path != free, numbered)]
+
+
+def _path_of(call: ToolCall) -> str:
+    path: str = json.loads(call.arguments)["file_path"]
+    return path
+
+
+def _reads(paths: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+    return [(tools.READ_FILE, {"file_path": path, "limit": _ALL_LINES}) for path in paths]
 
 
 def _searches(order: Order) -> list[tuple[str, dict[str, Any]]]:
-    words = sorted(dict.fromkeys(search_words(order.content)), key=lambda word: (-len(word), word))
-    wanted = words[:MAX_SEARCH_WORDS] or [order.content.strip().partition("\n")[0][:MAX_LITERAL_CHARACTERS]]
+    wanted = _searched_words(order) or [order.content.strip().partition("\n")[0][:MAX_LITERAL_CHARACTERS]]
     pattern = "|".join(re.escape(word) for word in wanted)
     if not pattern:
         return [(tools.LIST_DIRECTORY, {"path": path}) for path in order.folders.values()]
@@ -130,81 +151,59 @@ def _searches(order: Order) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
+def _searched_words(order: Order) -> list[str]:
+    """The longest words of the request, of those that a search which finds them also shows."""
+    shown = "\n".join(_beginning(line) for line in order.content.split("\n"))
+    words = sorted(dict.fromkeys(search_words(shown)), key=lambda word: (-len(word), word))
+    return words[:MAX_SEARCH_WORDS]
+
+
+def _beginning(line: str) -> str:
+    if len(line) <= _SHOWN_CHARACTERS:
+        return line
+    cut = line[:_SHOWN_CHARACTERS]
+    return cut.rpartition(" ")[0] or cut
+
+
 def _candidates(order: Order, results: Sequence[str]) -> list[str]:
-    """Documents whose matching lines share most words with the request, best first."""
-    wanted = set(search_words(order.content))
+    """Documents whose matching lines have half of the request's or of the searched words, best first."""
+    wanted, searched = set(search_words(order.content)), set(_searched_words(order))
     scores: dict[str, int] = {}
     for result in results:
         listed = blocks.unwrap(blocks.MEMORY_DOCUMENT, result) or ""
         pieces = _FOUND_FILE.split(listed)[1:]
         for path, lines in zip(pieces[::2], pieces[1::2], strict=True):
-            scores[path] = len(wanted & set(search_words(lines)))
-    enough = [path for path, score in scores.items() if 2 * score >= len(wanted)]
-    return sorted(enough, key=lambda path: (-scores[path], path))[:MAX_CANDIDATES]
+            found = set(search_words(lines))
+            if any(2 * len(words & found) >= len(words) for words in (wanted, searched)):
+                scores[path] = len(wanted & found)
+    return sorted(scores, key=lambda path: (-scores[path], path))[:MAX_CANDIDATES]
 
 
-def _shown_documents(asked: Sequence[ToolCall], results: Sequence[str]) -> list[_Shown]:
+def _shown_documents(talk: _Conversation) -> list[Shown]:
     shown = []
-    for call, result in zip(asked, results, strict=True):
+    for call, result in zip(talk.last_calls, talk.last_results, strict=True):
         # a range is announced before its block; such a document can't be rewritten from what was shown
         text = blocks.unwrap(blocks.MEMORY_DOCUMENT, result) if result.startswith("<") else None
-        path: str = json.loads(call.arguments).get("file_path", "")
         if call.name == tools.READ_FILE and text is not None:
-            shown.append(_Shown(path, text))
+            shown.append(Shown(_path_of(call), text))
     return shown
 
 
-def _may_change(document: _Shown, order: Order) -> bool:
+def _may_change(document: Shown, order: Order) -> bool:
     return not is_pinned(_short(document.path, order).split("/"))
 
 
-def _find_match(order: Order, documents: Sequence[_Shown]) -> _Match | None:
-    matches = [match for document in documents for match in _matches_in(order.content, document)]
-    return min(matches, key=lambda match: match.likeness != "known", default=None)
-
-
-def _matches_in(content: str, document: _Shown) -> list[_Match]:
-    parsed = parse_document(document.text.encode())
-    if parsed is None:
-        return []
-    pieces = [(parsed.body.strip(), True), *((line.strip(), False) for line in parsed.body.split("\n"))]
-    compared = [
-        _Match(document, piece, is_whole, compare(content, piece))
-        for piece, is_whole in pieces
-        if piece and (is_whole or piece != pieces[0][0])
-    ]
-    wanted = {"known"} if any(find_problems(document.text.encode())) else {"known", "newer"}
-    return [match for match in compared if match.likeness in wanted]
-
-
-def _update(order: Order, match: _Match, *, turn: int) -> Reply:
+def _update(order: Order, match: Match, *, turn: int) -> Reply:
     path, text = match.document.path, match.document.text
     if match.likeness == "known":
         return _reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": text}))
     sentence = f"Updated an existing memory in {_short(path, order)}."
-    if not match.is_whole:
-        mark = _LIST_MARK.match(match.old)
-        new = (mark[0] if mark else "") + " ".join(order.content.split())
-        # replace_all: the description often repeats the line
-        call = {"file_path": path, "old_string": match.old, "new_string": new, "replace_all": True}
-        return _reply(turn, (tools.EDIT, call), text=sentence)
-    call = {"file_path": path, "content": _with_body(match, order.content.strip())}
-    return _reply(turn, (tools.WRITE_FILE, call), text=sentence)
-
-
-def _with_body(match: _Match, body: str) -> str:
-    """The document with another body; name and description follow if they came from the old one."""
-    text = match.document.text
-    if "\r\n" in text:
-        body = body.replace("\r\n", "\n").replace("\n", "\r\n")
-    head, _, tail = text.rpartition(match.old)
-    fields = {}
-    parsed = parse_document(text.encode())
-    if parsed is not None and parsed.name == titles.title_of(match.old):
-        fields["name"] = titles.title_of(body)
-    if parsed is not None and parsed.description == titles.description_of(match.old):
-        fields["description"] = titles.description_of(body)
-    return set_document_fields(f"{head}{body}{tail}".encode(), fields).decode()
+    after = updated_text(match, order.content)
+    if match.is_whole:
+        return _reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": after}), text=sentence)
+    old, new = smallest_edit(text, after)
+    call = {"file_path": path, "old_string": old, "new_string": new}
+    return _reply(turn, (tools.EDIT, call), text=sentence)
 
 
 def _create(order: Order, *, turn: int, path: str) -> Reply:
@@ -231,17 +230,6 @@ def _path_beside(order: Order, read: Collection[str]) -> str:
     while (path := f"{stem}.md" if number == 1 else f"{stem}-{number}.md") in read:
         number += 1
     return path
-
-
-def _retry(order: Order, tried: Sequence[ToolCall], results: Sequence[str], *, turn: int) -> Reply:
-    """After a refused write take the free name it offers, then one that no other document has."""
-    offered = _FREE_NAME.search(results[-1])
-    if offered is not None:
-        return _create(order, turn=turn, path=offered[1])
-    kind = rules.type_of(order.content, order.folders)
-    scope = rules.scope_of(order.content, kind, order.folders)
-    digest = titles.content_hash(order.content)
-    return _create(order, turn=turn, path=f"{order.folders[scope]}/{kind}-{digest}-{len(tried)}.md")
 
 
 def _short(path: str, order: Order) -> str:

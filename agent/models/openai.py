@@ -4,7 +4,8 @@ The SDK takes about a second to import, so it is imported with the first call.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agent.deadline import Deadline
@@ -23,7 +24,10 @@ if TYPE_CHECKING:
 MAX_TRIES = 4
 CONNECT_TIMEOUT_S = 10.0
 MAX_BODY_BYTES = 4_000_000
-_WHOLE_ANSWER_TYPES = ("application/json", "text/html")  # what is no event stream is read, then judged
+DEFAULT_BASE_URL = "https://api.openai.com/v1"
+_EVENT_STREAM = "text/event-stream"  # what is none is read as a whole, then judged
+_DONE = "[DONE]"
+_DRAIN_S = 0.1
 _CLOCK_CHECK_S = 1.0  # the event loop's clock stands still while the machine sleeps, the deadline's does not
 
 _log = get_logger(__name__)
@@ -110,6 +114,7 @@ class OpenAIModel:
             await asyncio.gather(asked, return_exceptions=True)
 
     async def _try(self, request: dict[str, Any]) -> Reply:
+        import httpx2
         import openai
 
         try:
@@ -118,19 +123,25 @@ class OpenAIModel:
             raise _of_status(error) from None
         except openai.APIConnectionError:
             raise _TryAgain("the connection failed") from None
-        except (openai.APIError, UnreadableReply, ValueError):
+        except httpx2.InvalidURL:
+            raise ModelUnavailable("The model server's address is no URL") from None
+        except (openai.OpenAIError, UnreadableReply, ValueError):
             raise ModelUnavailable("The model server's answer could not be read") from None
 
     async def _ask(self, request: dict[str, Any]) -> Reply:
-        completion = Completion()
+        import httpx2
+
         answer = await self._open_client().chat.completions.with_raw_response.create(**request)
-        if answer.headers.get("content-type", "").startswith(_WHOLE_ANSWER_TYPES):
-            completion.add(await _read_body(answer.http_response))
-        else:
-            async with answer.parse() as stream:
-                async for chunk in stream:
-                    completion.add(chunk.to_dict(warnings=False))
-        return completion.reply()
+        response = answer.http_response
+        is_stream = response.headers.get("content-type", "").lower().startswith(_EVENT_STREAM)
+        try:
+            return await (_read_events(response) if is_stream else _read_body(response))
+        except httpx2.SSEError:
+            raise UnreadableReply("an endless event") from None
+        except httpx2.RequestError:
+            raise _TryAgain("the connection broke") from None
+        finally:
+            await response.aclose()
 
     def _open_client(self) -> "AsyncOpenAI":
         if self._client is None:
@@ -139,26 +150,56 @@ class OpenAIModel:
             settings = self._settings
             key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else "none"
             timeout = openai.Timeout(None, connect=CONNECT_TIMEOUT_S)  # the rest is bounded as a whole
-            self._client = openai.AsyncOpenAI(
-                api_key=key, base_url=settings.openai_base_url, timeout=timeout, max_retries=0
-            )
+            # without an address the SDK would look at the environment itself, where it may be set but empty
+            base_url = settings.openai_base_url or DEFAULT_BASE_URL
+            self._client = openai.AsyncOpenAI(api_key=key, base_url=base_url, timeout=timeout, max_retries=0)
         return self._client
 
 
-async def _read_body(response: "httpx2.Response") -> bytes:
+async def _read_events(response: "httpx2.Response") -> Reply:
+    """Read a streamed answer, which is whole only if the server said so.
+
+    Raises:
+        _TryAgain: the stream ended in the middle of the answer.
+    """
     import httpx2
 
+    completion = Completion()
+    is_done = False
+    events = aiter(httpx2.EventSource(response, max_event_size=MAX_BODY_BYTES))
+    async for event in events:
+        if event.data.startswith(_DONE):
+            is_done = True
+            break
+        if event.data:
+            completion.add(event.data)
+    reply = completion.reply()
+    if is_done:
+        await _drain(events)
+    elif not completion.is_finished:
+        raise _TryAgain("the answer broke off")
+    return reply
+
+
+async def _drain(events: AsyncIterator[Any]) -> None:
+    """Take what comes after the end, so that the connection can be used again; not for long."""
+    import httpx2
+
+    with suppress(TimeoutError, httpx2.RequestError):
+        async with asyncio.timeout(_DRAIN_S):
+            async for _ in events:
+                pass
+
+
+async def _read_body(response: "httpx2.Response") -> Reply:
     body = bytearray()
-    try:
-        async for piece in response.aiter_bytes():
-            body += piece
-            if len(body) > MAX_BODY_BYTES:
-                raise UnreadableReply("an endless answer")
-    except httpx2.RequestError:
-        raise _TryAgain("the connection broke") from None
-    finally:
-        await response.aclose()
-    return bytes(body)
+    async for piece in response.aiter_bytes():
+        body += piece
+        if len(body) > MAX_BODY_BYTES:
+            raise UnreadableReply("an endless answer")
+    completion = Completion()
+    completion.add(bytes(body))
+    return completion.reply()
 
 
 def _of_status(error: "APIStatusError") -> Exception:

@@ -1,6 +1,7 @@
 """How long to wait before a model server is asked again."""
 
 import random
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 FIRST_PAUSE_MS = 500
@@ -16,7 +17,9 @@ def backoff_ms(tries: int) -> int:
 
 
 def retry_after_ms(text: str, *, now_ms: int) -> int | None:
-    """What a ``Retry-After`` asks to wait, milliseconds; None if it can't be read.
+    """What a ``Retry-After`` asks to wait, milliseconds ≥ 0; None if it can't be read.
+
+    There is no upper bound: who waits compares it with the time that is left.
 
     Args:
         text: seconds or an HTTP date (RFC 9110 section 10.2.3).
@@ -27,6 +30,9 @@ def retry_after_ms(text: str, *, now_ms: int) -> int | None:
     except (ValueError, OverflowError):
         pass
     try:
-        return max(0, int(parsedate_to_datetime(text).timestamp() * 1000) - now_ms)
-    except ValueError:
+        date = parsedate_to_datetime(text)
+        # one without a zone (asctime's form has none) is in GMT wherever this machine is
+        at_ms = int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError):
         return None
+    return max(0, at_ms - now_ms)

@@ -22,6 +22,7 @@ _OPENING = "\"'([{*`\u201c\u2018\u00ab\u300c\u00bf\u00a1"
 _CLOSING = "\"')]}*`\u201d\u2019\u00bb\u300d.,;:!?\u2026"
 _WORD_OF_A_SEARCH = re.compile(r"\w+(?:'\w+)*")
 _APOSTROPHE = "\u2019"
+_AS_THEY_STAND = vocabulary.SILENT | vocabulary.TURNING | vocabulary.NARROWING
 
 Likeness = Literal["different", "known", "newer"]
 
@@ -38,26 +39,30 @@ def search_words(text: str) -> tuple[str, ...]:
 
 
 def compare(new: str, old: str) -> Likeness:
-    """Tell whether ``old`` already says ``new`` (known), says the beginning of it (newer), or something else.
+    """Tell whether ``old`` says just ``new`` (known), says the beginning of it (newer), or something else.
 
-    One text must begin with all the other's words in their order, be no more than twice as
-    long, and go on without a word that could turn the sense: a negation, a condition, a wish to
-    forget. Then nothing is lost when the longer one is kept. Whether two facts contradict each
-    other is not understood here, so such facts are different.
+    Known are the same words in the same order, apart from case, punctuation and words that carry
+    nothing: an old text that says more may hold for less ("Use tabs in Makefiles" is no "Use tabs").
+    Newer is a text that begins with all of the old one's words in their order, is no more than
+    twice as long, and goes on without a word that could turn its sense or narrow it: a negation, a
+    condition, a place, a time, a wish to forget. Then nothing is lost when it takes the old one's
+    place. Whether two facts contradict each other is not understood here, so such facts are different.
     """
     if _collapse(new) == _collapse(old):
         return "known"
     ours, theirs = _meaning(new), _meaning(old)
-    if _continues(theirs, ours):
+    if len(ours) < MIN_WORDS or len(theirs) < MIN_WORDS:
+        return "different"
+    if ours == theirs:
         return "known"
-    return "newer" if _continues(ours, theirs) else "different"
+    return "newer" if _carries_on(ours, theirs) else "different"
 
 
-def _continues(longer: Sequence[str], shorter: Sequence[str]) -> bool:
+def _carries_on(longer: Sequence[str], shorter: Sequence[str]) -> bool:
     size = len(shorter)
-    if not MIN_WORDS <= size <= len(longer) <= 2 * size or longer[:size] != shorter:
+    if len(longer) > 2 * size or longer[:size] != shorter:
         return False
-    return not any(_turns(word) for word in longer[size:])
+    return not any(word in vocabulary.NARROWING or _turns(word) for word in longer[size:])
 
 
 def _turns(word: str) -> bool:
@@ -86,7 +91,7 @@ def _singular(word: str) -> str:
     """The word without a possessive, plural or third-person s, so that "prefers" is "prefer"."""
     word = word.removesuffix("'s")
     is_plural = len(word) > 3 and word.isalpha() and word.endswith("s") and not word.endswith("ss")
-    return word[:-1] if is_plural and word not in vocabulary.SILENT | vocabulary.TURNING else word
+    return word[:-1] if is_plural and word not in _AS_THEY_STAND else word
 
 
 def _fold(text: str) -> str:

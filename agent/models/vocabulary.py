@@ -52,6 +52,18 @@ TURNING_PARTS = (
     ),
 )
 
+# A text that goes on with one of these may hold for fewer cases than the same text without.
+NARROWING = _words(
+    "in on at for during within inside outside under among between while where before after as",
+    "im in am an bei beim für während innerhalb außerhalb unter vor nach wo als",
+    "dans sur pour pendant chez avant après où comme",
+    "en para durante antes después donde como",
+    "em na nos nas para durante antes depois onde como",
+    "nel nella nei nelle per durante prima dopo dove su come",
+    "в во на для при до после где как",
+    "في عند أثناء خلال قبل بعد",
+)
+
 # a file name does not end in one of these
 STOP_WORDS = _words(
     "a an the and or but nor of to in on at by for from with without as is are was were be been am do does",

@@ -53,6 +53,17 @@ def first_line(text: str) -> str:
     return " ".join(_LINK.sub(r"\1", _EMPHASIS.sub(r"\2\4", line)).split())
 
 
+def marks_of(line: str) -> str:
+    """List, quote and heading marks before a line's text, as they stand there."""
+    end = 0
+    for _ in range(MAX_LEADS):
+        found = _MARK.match(line, end)
+        if found is None:
+            break
+        end = found.end()
+    return line[:end]
+
+
 def _without_lead(text: str, *, is_numbered: bool) -> str:
     for lead in (_MARK, _NUMBER_MARK, _REQUEST):
         found = lead.match(text)

@@ -23,12 +23,8 @@ if status == 'queued' and record[4] == '0' and not record[5] then
   redis.call('LREM', keys.pending, 1, element(record[2], record[3], task))
   end_task(keys, base, log, task, { status = 'cancelled', code = ARGV[6], message = ARGV[7] }, limits, now)
   local running = redis.call('HGET', keys.lane, 'running')
-  if running and running ~= '' then
-    note_wait(keys, workspace)
-  elseif redis.call('LLEN', keys.pending) == 0 then
+  if (not running or running == '') and redis.call('LLEN', keys.pending) == 0 then
     settle(keys, workspace, tonumber(ARGV[11]), now)
-  else
-    note_wait(keys, workspace)
   end
   return { 'cancelled' }
 end

@@ -7,8 +7,8 @@
 --          {'busy'} another lease lives; {'idle'} nothing to do; {'held'} by an operator
 --          {'foreign'} another memory store is registered
 -- Repeat-safe: the same claim id gets the same grant again.
-local keys = { lane = KEYS[1], pending = KEYS[2], wait = KEYS[4] }
-local due = KEYS[3]
+local keys = { lane = KEYS[1], pending = KEYS[2], due = KEYS[3], wait = KEYS[4] }
+local due = keys.due
 local base, workspace, claim = ARGV[1], ARGV[2], ARGV[5]
 local log = { lane = KEYS[1], stream = KEYS[5], channel = ARGV[3], epoch = ARGV[4] }
 local lease_ms, max_attempts, doorbell_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -19,31 +19,13 @@ local function grant(mode, task, fence)
   return { mode, fence, input, redis.call('HGETALL', base .. ':task:' .. task) }
 end
 
-local function lease(task, kind, fence_before)
-  -- greater than any fence before, through expiry, restore and failover, while the server's clock stays ahead
-  local fence = string.format('%.0f', math.max(fence_before + 1, now))
-  local expires = now + lease_ms
-  redis.call('HSET', keys.lane, 'running', task, 'runningKind', kind, 'claim', claim, 'fence', fence,
-    'expiresAtMs', string.format('%.0f', expires), 'leasedAtMs', string.format('%.0f', now), 'doorbellAtMs', 0,
-    'doorbells', 0)
-  redis.call('ZADD', due, expires + DUE_SLACK_MS, workspace)
-  return fence
-end
-
--- a task that was cancelled after it had run may have committed: it is resolved, not run
-local function mode_of(task, attempts_left)
-  local cancelled = redis.call('HGET', base .. ':task:' .. task, 'cancelRequested')
-  return (attempts_left and not cancelled) and 'run' or 'resolve'
-end
-
-local function start(task, kind)
-  local task_key = base .. ':task:' .. task
-  local attempt = redis.call('HINCRBY', task_key, 'attempt', 1)
-  local stamp = touch(task_key, now)
-  redis.call('HSET', task_key, 'status', 'running')
-  redis.call('HSETNX', task_key, 'startedAt', stamp)
-  local client = redis.call('HGET', task_key, 'clientId') or ''
-  task_event(log, 'task_running', task, kind, string.format(',"status":"running","attempt":%d', attempt), client, now)
+local function start(task, kind, record)
+  local attempt = string.format('%.0f', tonumber(record[1] or '0') + 1)
+  local stamp = stamp_after(record[3], now)
+  redis.call('HSET', base .. ':task:' .. task, 'status', 'running', 'attempt', attempt, 'updatedAt', stamp, 'startedAt',
+    record[5] or stamp)
+  local facts = string.format(',"status":"running","attempt":%s', attempt)
+  task_event(log, 'task_running', task, kind, facts, record[4] or '', now)
 end
 
 -- after a restart of Redis the holders get one lease's time to renew before anybody takes over
@@ -65,11 +47,21 @@ if lane[6] and lane[6] ~= ARGV[9] then
   return { 'foreign' }
 end
 
-local function take(task, kind, mode)
-  local fence = lease(task, kind, fence_before)
-  redis.call('HSET', keys.lane, 'mode', mode, 'storeId', ARGV[9])
+local function take(task, kind)
+  local record = redis.call('HMGET', base .. ':task:' .. task, 'attempt', 'cancelRequested', 'updatedAt', 'clientId',
+    'startedAt')
+  -- a task that was cancelled after it had run may have committed: it is resolved, not run
+  local mode = (tonumber(record[1] or '0') < max_attempts and not record[2]) and 'run' or 'resolve'
+  -- greater than any fence before, through expiry, restore and failover, while the server's clock stays ahead
+  local fence = string.format('%.0f', math.max(fence_before + 1, now))
+  local expires = now + lease_ms
+  redis.call('HSET', keys.lane, 'running', task, 'runningKind', kind, 'claim', claim, 'fence', fence, 'mode', mode,
+    'storeId', ARGV[9], 'expiresAtMs', string.format('%.0f', expires), 'leasedAtMs', string.format('%.0f', now),
+    'doorbellAtMs', 0, 'doorbells', 0, 'recovered', '')
+  redis.call('ZADD', due, expires + DUE_SLACK_MS, workspace)
+  redis.call('ZREM', keys.wait, workspace)
   if mode == 'run' then
-    start(task, kind)
+    start(task, kind, record)
   else
     redis.call('HSET', base .. ':task:' .. task, 'status', 'running')
   end
@@ -85,9 +77,7 @@ if running and running ~= '' then
     redis.call('ZADD', due, math.max(expires_before, now) + DUE_SLACK_MS, workspace)
     return { 'busy' }
   end
-  local attempts = tonumber(redis.call('HGET', base .. ':task:' .. running, 'attempt') or '0')
-  redis.call('HSET', keys.lane, 'recovered', '')
-  return take(running, lane[2], mode_of(running, attempts < max_attempts))
+  return take(running, lane[2])
 end
 
 if lane[7] == '1' then
@@ -96,11 +86,8 @@ if lane[7] == '1' then
 end
 local head = redis.call('LPOP', keys.pending)
 if not head then
-  redis.call('HSET', keys.lane, 'doorbellAtMs', 0, 'doorbells', 0)
-  redis.call('ZREM', due, workspace)
+  settle(keys, workspace, doorbell_ms, now)
   return { 'idle' }
 end
 local kind, _, task = element_parts(head)
-note_wait(keys, workspace)
-local attempts = tonumber(redis.call('HGET', base .. ':task:' .. task, 'attempt') or '0')
-return take(task, kind, mode_of(task, attempts < max_attempts))
+return take(task, kind)

@@ -25,12 +25,11 @@ if lane[1] ~= task or lane[2] ~= claim or lane[3] ~= fence then
   end
   return { 'fenced' }
 end
-redis.call('HSET', keys.task, 'finishingFence', fence)
 redis.call('HSET', keys.lane, 'running', '', 'runningKind', '', 'claim', '', 'expiresAtMs', 0, 'mode', '', 'recovered', '')
 
 if status ~= 'queued' then
   local ending = { status = status, code = ARGV[9], message = ARGV[10], result = ARGV[11], revision = ARGV[12],
-    usage = ARGV[13] }
+    usage = ARGV[13], fence = fence }
   end_task(keys, base, log, task, ending, limits, now)
   if changed ~= '' then
     append_event(log, 'memory_changed', changed, redis.call('HGET', keys.task, 'clientId') or '', now)
@@ -54,7 +53,7 @@ if releases <= MAX_RELEASES and lane[7] == 'run' then -- resolving was no run
   redis.call('HINCRBY', keys.task, 'attempt', -1)
 end
 touch(keys.task, now)
-redis.call('HSET', keys.task, 'status', 'queued', 'handedBack', 1)
+redis.call('HSET', keys.task, 'status', 'queued', 'handedBack', 1, 'finishingFence', fence)
 redis.call('LPUSH', keys.pending, element(lane[4], record[2], task))
 task_event(log, 'task_queued', task, lane[4], ',"status":"queued","position":1', record[1] or '', now)
 local doorbell = settle(keys, workspace, tonumber(ARGV[18]), now)

@@ -10,39 +10,32 @@ local function now_ms()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
-local function days_of_year(year)
-  local leap = year % 4 == 0 and (year % 100 ~= 0 or year % 400 == 0)
-  return leap and 366 or 365
-end
-
--- epoch ms -> 2026-11-30T13:52:40.123Z
+-- epoch ms -> 2026-11-30T13:52:40.123Z; years are counted from March, so that a leap day is a year's last
 local function rfc3339(ms)
-  local DAYS_OF_MONTHS = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 }
-  local days = math.floor(ms / 86400000)
+  local floor = math.floor
+  local days = floor(ms / 86400000)
   local rest = ms - days * 86400000
-  local year, month = 1970, 1
-  while days >= days_of_year(year) do -- some sixty turns
-    days = days - days_of_year(year)
-    year = year + 1
-  end
-  DAYS_OF_MONTHS[2] = days_of_year(year) - 337
-  while days >= DAYS_OF_MONTHS[month] do
-    days = days - DAYS_OF_MONTHS[month]
-    month = month + 1
-  end
-  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year, month, days + 1, math.floor(rest / 3600000),
-    math.floor(rest / 60000) % 60, math.floor(rest / 1000) % 60, rest % 1000)
+  local day = days + 719468 -- since 0000-03-01
+  local era = floor(day / 146097)
+  day = day - era * 146097
+  local year = floor((day - floor(day / 1460) + floor(day / 36524) - floor(day / 146096)) / 365)
+  day = day - (365 * year + floor(year / 4) - floor(year / 100))
+  local month = floor((5 * day + 2) / 153) -- 0 is March
+  day = day - floor((153 * month + 2) / 5) + 1
+  year = year + era * 400 + (month > 9 and 1 or 0)
+  month = month + (month > 9 and -9 or 3)
+  return string.format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year, month, day, floor(rest / 3600000),
+    floor(rest / 60000) % 60, floor(rest / 1000) % 60, rest % 1000)
 end
 
--- a task's updatedAt never goes backwards, even if the server's clock does
-local function touch(task_key, now)
+-- a task's next updatedAt: it never goes backwards, even if the server's clock does
+local function stamp_after(before, now)
   local stamp = rfc3339(now)
-  local before = redis.call('HGET', task_key, 'updatedAt')
-  if before and before > stamp then
-    stamp = before
-  end
-  redis.call('HSET', task_key, 'updatedAt', stamp)
-  return stamp
+  return before and before > stamp and before or stamp
+end
+
+local function touch(task_key, now)
+  redis.call('HSET', task_key, 'updatedAt', stamp_after(redis.call('HGET', task_key, 'updatedAt'), now))
 end
 
 -- element of the pending list; <kind>:<accepted ms>:<task id>
@@ -58,17 +51,6 @@ end
 local function task_event(log, event_type, task, kind, facts, client, now)
   local data = string.format('{"taskId":"%s","kind":"%s"%s}', task, kind, facts)
   append_event(log, event_type, data, client, now)
-end
-
--- the lane's oldest queued task decides what its wait score says
-local function note_wait(keys, workspace)
-  local head = redis.call('LINDEX', keys.pending, 0)
-  if head then
-    local _, accepted = element_parts(head)
-    redis.call('ZADD', keys.wait, accepted, workspace)
-  else
-    redis.call('ZREM', keys.wait, workspace)
-  end
 end
 
 -- drop records past their life, then the oldest ended ones over the cap; at most 64 of each per call
@@ -90,21 +72,23 @@ local function purge_records(keys, base, limits, now)
 end
 
 -- write how a task ended: record, life, place among the ended, statistics, event
--- ending: {status, code, message, result, revision, usage}; absent values are ''
+-- ending: {status, code, message, result, revision, usage, fence}; absent values are nil or ''
 -- limits: {ttl, input_keep, records} in ms and records
 local function end_task(keys, base, log, task, ending, limits, now)
   local task_key, input_key = base .. ':task:' .. task, base .. ':in:' .. task
-  local record = redis.call('HMGET', task_key, 'kind', 'clientId', 'attempt')
+  local record = redis.call('HMGET', task_key, 'kind', 'clientId', 'attempt', 'updatedAt')
   local kind, code = record[1], ending.code
-  local stamp = touch(task_key, now)
-  redis.call('HSET', task_key, 'status', ending.status, 'outcome', ending.status, 'finishedAt', stamp)
+  local stamp = stamp_after(record[4], now)
+  local fields = { 'status', ending.status, 'outcome', ending.status, 'updatedAt', stamp, 'finishedAt', stamp }
   local values = { result = ending.result, revision = ending.revision, usage = ending.usage, errorCode = code,
-    errorMessage = ending.message }
+    errorMessage = ending.message, finishingFence = ending.fence }
   for field, value in pairs(values) do
-    if value and value ~= '' then
-      redis.call('HSET', task_key, field, value)
+    if value ~= '' then
+      fields[#fields + 1] = field
+      fields[#fields + 1] = value
     end
   end
+  redis.call('HSET', task_key, unpack(fields))
   redis.call('PEXPIRE', task_key, limits.ttl)
   redis.call('PEXPIRE', input_key, limits.input_keep)
   redis.call('ZADD', keys.done, now, task)
@@ -121,20 +105,26 @@ end
 -- returns the doorbell's stamp as text, '0' when none is to be rung
 local function settle(keys, workspace, doorbell_ms, now)
   local IDLE_LANE_MS = 30 * 86400000
-  note_wait(keys, workspace)
-  if redis.call('LLEN', keys.pending) == 0 then
-    redis.call('HSET', keys.lane, 'doorbellAtMs', 0, 'doorbells', 0)
-    redis.call('PEXPIRE', keys.lane, IDLE_LANE_MS)
-    redis.call('ZREM', keys.due, workspace)
-    return '0'
+  local held = redis.call('HGET', keys.lane, 'hold') == '1'
+  local has_work = redis.call('LLEN', keys.pending) > 0
+  if has_work and not held then
+    local stamp = string.format('%.0f', now)
+    redis.call('HSET', keys.lane, 'doorbellAtMs', stamp, 'doorbells', 1)
+    redis.call('ZADD', keys.due, now + doorbell_ms, workspace)
+    redis.call('ZADD', keys.wait, 'NX', now, workspace)
+    return stamp
   end
-  if redis.call('HGET', keys.lane, 'hold') == '1' then
-    redis.call('HSET', keys.lane, 'doorbellAtMs', 0, 'doorbells', 0)
+  redis.call('HSET', keys.lane, 'doorbellAtMs', 0, 'doorbells', 0)
+  redis.call('ZREM', keys.wait, workspace)
+  if has_work then
     redis.call('ZADD', keys.due, now + HELD_LOOK_MS, workspace)
-    return '0'
+  else
+    redis.call('ZREM', keys.due, workspace)
   end
-  local stamp = string.format('%.0f', now)
-  redis.call('HSET', keys.lane, 'doorbellAtMs', stamp, 'doorbells', 1)
-  redis.call('ZADD', keys.due, now + doorbell_ms, workspace)
-  return stamp
+  if not has_work and not held then
+    redis.call('PEXPIRE', keys.lane, IDLE_LANE_MS)
+  else
+    redis.call('PERSIST', keys.lane)
+  end
+  return '0'
 end

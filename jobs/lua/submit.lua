@@ -35,7 +35,7 @@ end
 
 -- counted each time from at most 16 elements: no counter that could drift
 local queued = redis.call('LRANGE', keys.pending, 0, -1)
-local lane = redis.call('HMGET', keys.lane, 'running', 'runningKind', 'avgMs', 'hold', 'doorbellAtMs')
+local lane = redis.call('HMGET', keys.lane, 'running', 'runningKind', 'avgMs')
 local running = lane[1] and lane[1] ~= ''
 local pending = #queued + (running and 1 or 0)
 local upkeep = (running and lane[2] ~= 'remember') and 1 or 0
@@ -67,7 +67,6 @@ end
 redis.call('SET', keys.input, ARGV[7])
 if request_hash ~= '' then
   redis.call('HSET', keys.idempotency, 'task', task, 'hash', request_hash)
-  redis.call('HSET', keys.task, 'idempotencyKey', keys.idempotency) -- for drop_workspace
   redis.call('PEXPIRE', keys.idempotency, ARGV[18])
 end
 redis.call('RPUSH', keys.pending, element(kind, accepted, task))
@@ -78,8 +77,7 @@ purge_records(keys, base, limits, now)
 
 local position = #queued + 1
 task_event(log, 'task_queued', task, kind, string.format(',"status":"queued","position":%d', position), client, now)
-if running or tonumber(lane[5] or '0') > 0 then
-  note_wait(keys, workspace)
+if pending > 0 then -- somebody runs, is on the way, or is not wanted yet
   return { 'ok', position, '0', accepted }
 end
 return { 'ok', position, settle(keys, workspace, doorbell_ms, now), accepted }

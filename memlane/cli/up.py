@@ -4,8 +4,9 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from core.errors import ConfigError
 from core.logs import configure_logs
 from core.settings import Settings, load_model_settings
 from events.connect import connect, storage_errors
@@ -16,12 +17,14 @@ from memlane.embedded import EmbeddedRedis
 from memlane.engine import find_engine
 from memlane.listening import base_url, bind, is_exposed
 from memlane.model_choice import choose_model
+from memlane.own_store import open_own_store
 from memlane.parts import REDIS_GRACE_S, RedisUrls, web_part, worker_part
 from memlane.run_record import recorded
-from memlane.site import open_site
+from memlane.site import Site, open_site
 from memlane.start_probe import StartProbe
 from memlane.stop_signals import StopSignals
 from memlane.supervisor import Part, StartCondition, Supervisor
+from memory.errors import StoreBusy, StoreUnusable
 
 _START_LIMIT_S = 30.0
 
@@ -58,6 +61,7 @@ def _serve(settings: Settings, signals: StopSignals, *, as_json: bool) -> str:
         held.enter_context(recorded(settings.home, base_url(listener)))
         os.chdir(settings.home)
         redis = _open_redis(settings, held)
+        site = _with_own_store(site, redis.urls)
         announcement = Announcement(site, base_url(listener), redis.urls.state, model)
         if is_exposed(listener):
             sys.stderr.write(announcement.exposure())
@@ -82,6 +86,17 @@ class _Redis:
 
     urls: RedisUrls
     server: EmbeddedRedis | None = None
+
+
+def _with_own_store(site: Site, urls: RedisUrls) -> Site:
+    """Open the memory store once for all parts; a worker that is restarted never makes another one."""
+    settings = site.settings.model_copy(update={"redis_url": urls.state})
+    try:
+        store = open_own_store(settings, site.workspaces)
+        store.require_writable()
+    except (StoreUnusable, StoreBusy) as error:
+        raise ConfigError(f"the memory folder can't be used: {error}") from None
+    return replace(site, settings=settings.model_copy(update={"store_id": store.store_id}))
 
 
 def _teller(announcement: Announcement, *, as_json: bool) -> Callable[[], None]:

@@ -4,7 +4,7 @@
 
 import os
 
-from core.settings import changed_environment, export_engine_settings, load_settings
+from core.settings import changed_environment, export_engine_settings, load_model_settings, load_settings
 
 export_engine_settings()  # before the import of jobs, which imports dramatiq
 
@@ -13,12 +13,12 @@ from acp_bridge.limits import Limits
 from core.logs import configure_logs
 from jobs.client import require_fit_redis
 from jobs.slot import open_slot
-from jobs.stores import require_own_stores
 from jobs.worker import WorkerSite, run_worker
 from memlane.folders import make_private
+from memlane.model_choice import choose_model
+from memlane.own_store import open_own_store
 from memlane.parts import own_command
 from memlane.site import workspaces_of
-from memory.store import open_store
 
 
 def run() -> int:
@@ -28,8 +28,8 @@ def run() -> int:
         The exit code.
 
     Raises:
-        ConfigError: a setting does not allow the start.
-        StoreUnusable: the memory base is missing or can't be written.
+        ConfigError: a setting does not allow the start, or the workspaces' memory is elsewhere.
+        StoreUnusable: the memory base is missing or can't be used.
     """
     settings = load_settings()
     configure_logs(settings.log_level, process="worker")
@@ -38,15 +38,21 @@ def run() -> int:
     os.chdir(make_private(settings.home))
     require_fit_redis(settings)
     slot = open_slot(settings)
-    store_id = open_store(settings.memory_base).store_id
-    require_own_stores(settings, workspaces, store_id)
+    store_id = open_own_store(settings, workspaces).store_id
     own_agent = own_command("agent")
     bridge = open_bridge(
         command=settings.agent_command or own_agent,
         resolver_command=own_agent,
-        environment=changed_environment({"MEMLANE_MEMORY_DIR": str(settings.memory_base)}),
+        # a child never makes a store: where it finds none a volume is missing
+        environment=changed_environment(
+            {"MEMLANE_MEMORY_DIR": str(settings.memory_base), "MEMLANE_STORE_ID": store_id}
+        ),
         idle_s=settings.agent_idle_s,
         limits=Limits(guard_ms=settings.lease_ms - settings.margin_ms),
         keep_fds=[] if slot.descriptor is None else [slot.descriptor],
     )
-    return run_worker(settings, WorkerSite(workspaces, store_id, slot), bridge)
+    return run_worker(
+        settings,
+        WorkerSite(workspaces, store_id, slot, model=choose_model(settings, load_model_settings()).label),
+        bridge,
+    )

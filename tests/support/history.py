@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from core.ids import TaskId, WorkspaceId, lane_id
+from core.ids import LaneId, TaskId, WorkspaceId
 from core.keys import LaneKeys
 from events.connect import connect
 from events.envelope import Envelope
 from events.log import EventLog
-
-DEPLOYMENT = "default"
+from jobs.deployment import Deployment
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +138,9 @@ def read_commits(base: Path) -> list[Commit]:
     return [_commit(entry) for entry in sorted((base / "memlane" / "journal").glob("*.json"))]
 
 
-def stored_fence(base: Path, workspace: WorkspaceId) -> int:
+def stored_fence(base: Path, lane: LaneId) -> int:
     """Greatest fence that the store ever saw for a lane, 0 before the first."""
-    name = quote(lane_id(DEPLOYMENT, workspace), safe="")
-    path = base / "memlane" / "fences" / f"{name}.json"
+    path = base / "memlane" / "fences" / f"{quote(lane, safe='')}.json"
     return int(json.loads(path.read_text())["fence"]) if path.exists() else 0
 
 
@@ -181,7 +179,7 @@ class Recorder:
         """
         keys, redis = LaneKeys(workspace), self._redis
         steps = self.steps(workspace)
-        lane = lane_id(DEPLOYMENT, workspace)
+        lane = Deployment(redis, configured=None).lane_of(workspace)
         index = redis.zrange(keys.index, 0, -1)
         names = dict.fromkeys([*index, *(step.task for step in steps), *accepted])
         with redis.pipeline(transaction=False) as pipe:
@@ -200,7 +198,7 @@ class Recorder:
             due=redis.zscore(keys.partition.due, workspace) is not None,
             wait=redis.zscore(keys.partition.wait, workspace) is not None,
             commits=[commit for commit in read_commits(base) if commit.lane == lane],
-            stored_fence=stored_fence(base, workspace),
+            stored_fence=stored_fence(base, lane),
         )
 
 

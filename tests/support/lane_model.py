@@ -36,6 +36,7 @@ class ModelLane:
         counted: the claim that runs counted as an attempt.
         proven_dead: a proof ended the lease, so that nobody waits out a grace.
         doorbell_ms: stamp of the doorbell that is out; None when none is.
+        wait_ms: since when it waits for a worker.
         paused: handed back for a cause: no doorbell is out and none is wanted before ``due_ms``.
         events: what the last step must have appended.
     """
@@ -59,6 +60,7 @@ class ModelLane:
     rings: int = 0
     paused: bool = False
     due_ms: Moment | None = None
+    wait_ms: Moment | None = None
     events: list[Event] = field(default_factory=list)
 
     def submit(self, asked: Asked, gate: Gate, now: Span) -> Answer:
@@ -72,6 +74,7 @@ class ModelLane:
             return (refusal,)
         self.seq += 1
         self.tasks[asked.task] = ModelTask(asked, self.seq, now, now)
+        awaited = self.has_work
         self.pending.append(asked.task)
         if asked.key:
             self.keys[asked.key] = (asked.task, (asked.kind, asked.text))
@@ -79,7 +82,6 @@ class ModelLane:
         self._purge(now)
         position = len(self.pending)
         self._tell(asked.task, "queued", status="queued", position=position)
-        awaited = self.running or self.paused or self.doorbell_ms is not None
         return ("ok", position, None if awaited else self._settle(now), now)
 
     def cancel(self, task_id: str, now: Span) -> Answer:
@@ -161,11 +163,20 @@ class ModelLane:
     def drop(self, now: Span) -> Answer:
         """End all that is queued; delete everything unless a task runs."""
         self.held = True
-        for task_id in list(self.pending):
-            self.pending.remove(task_id)
-            self._end(self.tasks[task_id], CANCELLED, now)
+        self.wait_ms = None
+        for task in [self.tasks[task_id] for task_id in self.pending]:
+            if task.attempt or task.handed_back:
+                task.cancel_requested = True
+            else:
+                self.pending.remove(task.id)
+                self._end(task, CANCELLED, now)
         if self.running:
             self.tasks[self.running].cancel_requested = True
+            return False
+        if self.pending:
+            self.held = False
+            self._forget_doorbell()
+            self.due_ms = self.wait_ms = now
             return False
         vars(self).update(vars(ModelLane(self.workspace, self.caps, self.stats)))
         return True
@@ -192,7 +203,7 @@ class ModelLane:
         """End the lease if its holder is the dead worker."""
         if not self.running or not (self.claim_id or "").startswith(f"{owner}:"):
             return 0
-        if passed(self.lease_end_ms, now):
+        if self.proven_dead:
             return 0
         self.lease_end_ms = self.due_ms = now
         self.proven_dead = True
@@ -265,6 +276,7 @@ class ModelLane:
         self.claim_id, self.store = claim, store
         self.fence, self.lease_end_ms = self._next_fence(now), lease_end_ms
         self.due_ms = lease_end_ms + LEASE_SLACK_MS
+        self.wait_ms = None
         self._forget_doorbell()
         self.proven_dead = False
         self.counted = task.attempt < self.caps.attempts and not task.cancel_requested
@@ -336,14 +348,16 @@ class ModelLane:
         self._forget_doorbell()
         if self.held:
             self.due_ms = now + HELD_LOOK_MS
+            self.wait_ms = None
             return None
+        self.wait_ms = now if self.wait_ms is None else self.wait_ms
         self.doorbell_ms, self.rings = now, 1
         self.due_ms = now + DOORBELL_MS
         return now
 
     def _rest(self) -> None:
         self._forget_doorbell()
-        self.due_ms = None
+        self.due_ms = self.wait_ms = None
 
     def _forget_doorbell(self) -> None:
         self.doorbell_ms, self.rings, self.paused = None, 0, False

@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 WORKSPACES = tuple(WorkspaceId(f"{number:016x}") for number in (1, 30, 2))
 CLIENT = "client-1"
 
-# open defects of the scripts, each with a failing test in tests/acceptance/lanes_model/test_found_defects.py
-SUBMIT_CUTS_A_PAUSE = "a new task ends the pause of a lane whose head was handed back for a cause"
-DROP_KEEPS_OLD_KEYS = "a dropped workspace keeps the idempotency keys of tasks that are gone"
-OPEN_DEFECTS = frozenset({SUBMIT_CUTS_A_PAUSE, DROP_KEEPS_OLD_KEYS})
-
 Choice = TypeVar("Choice")
 
 
@@ -39,14 +34,12 @@ class Bench:
     """What all examples of one run share.
 
     Attributes:
-        shunned: defects that the machine keeps clear of until they are mended.
         answers: how often each call gave each answer.
         blurred: examples given up because a deadline fell within the bounds of a call.
     """
 
     redis: Any
     caps: Caps = field(default_factory=Caps)
-    shunned: frozenset[str] = OPEN_DEFECTS
     answers: Counter[tuple[str, str]] = field(default_factory=Counter)
     blurred: int = 0
 
@@ -102,8 +95,6 @@ class SideBySide(RuleBasedStateMachine):
         return asked
 
     def submit_asked(self, lane: ModelLane, asked: Asked, gate: Gate, *, lost: bool = False) -> None:
-        if lane.paused and SUBMIT_CUTS_A_PAUSE in self.bench.shunned:
-            return
         self.step(
             "submit",
             lambda: self.real.submit(lane.workspace, asked, gate),
@@ -196,9 +187,6 @@ class SideBySide(RuleBasedStateMachine):
             self.holders[lane.workspace].append(replace(holder, grant=replace(shown, fence=Fence(fence))))
 
     def drop_lane(self, lane: ModelLane, *, lost: bool) -> None:
-        has_old_keys = any(lane.record(task) is None for task, _ in lane.keys.values())
-        if has_old_keys and DROP_KEEPS_OLD_KEYS in self.bench.shunned:
-            return
         dropped = self.step("drop", lambda: self.real.drop(lane.workspace), lane.drop, lost=lost)
         if dropped and not self.is_blurred:
             assert self.bench.redis.keys(f"{LaneKeys(lane.workspace).base}:*") == []
@@ -245,10 +233,14 @@ class SideBySide(RuleBasedStateMachine):
 
     def swept(self, oldest_ms: int | None, now: Span) -> Answer:
         rings = [(lane.workspace, lane.sweep(oldest_ms, now)) for lane in self.lanes]
-        heads = [lane.tasks[lane.pending[0]].accepted_ms for lane in self.lanes if lane.pending]
-        oldest = min((head for head in heads if isinstance(head, int)), default=None)
+        waiting = [lane.wait_ms for lane in self.lanes if lane.wait_ms is not None]
+        oldest = min((since for since in waiting if isinstance(since, int)), default=None)
         wait: int | Span = 0 if oldest is None else Span(now.low - oldest, now.high - oldest).at_least(0)
-        return (tuple(sorted((name, stamp) for name, stamp in rings if stamp is not None)), len(heads), wait)
+        return (
+            tuple(sorted((name, stamp) for name, stamp in rings if stamp is not None)),
+            len(waiting),
+            wait,
+        )
 
     def ms_until(self, lane: ModelLane, until: str) -> int:
         moment = lane.due_ms if until == "due" else lane.lease_end_ms if lane.running else None

@@ -11,7 +11,7 @@ from core.ids import TaskId, WorkspaceId
 from core.keys import SCHEMA, LaneKeys
 from events.envelope import Envelope, from_entry
 from tests.support.lane_model import ModelLane
-from tests.support.lane_model_moments import Moment, Span, agrees
+from tests.support.lane_model_moments import Span, agrees
 from tests.support.lane_model_records import ModelTask
 
 _ALWAYS_ALLOWED = (":lane", ":events", ":due", ":wait", ":stats")
@@ -123,6 +123,7 @@ def differences(found: Iterable[Fact]) -> list[str]:
 def adopt(lane: ModelLane, seen: LaneSeen) -> None:
     """Replace the model's spans by the moments that Redis holds, which lie in them."""
     lane.due_ms = seen.due_ms
+    lane.wait_ms = seen.wait_ms
     lane.doorbell_ms = int(seen.lane.get("doorbellAtMs", 0)) or None
     lane.fence = int(seen.lane.get("fence", 0))
     lane.lease_end_ms = int(seen.lane.get("expiresAtMs", 0))
@@ -157,7 +158,7 @@ def _lane_facts(lane: ModelLane, seen: LaneSeen) -> Iterator[Fact]:
     yield "index", [(task.id, task.seq) for task in _by_seq(lane)], seen.index
     yield "done", {task.id for task in lane.tasks.values() if task.ended_ms is not None}, set(seen.done)
     yield "due", lane.due_ms, seen.due_ms
-    yield "wait", _wait(lane), seen.wait_ms
+    yield "wait", lane.wait_ms, seen.wait_ms
     yield "running", lane.running or "", hash_.get("running", "")
     yield "seq", lane.seq, int(hash_.get("seq", 0))
     yield "fence", lane.fence, int(hash_.get("fence", 0))
@@ -167,8 +168,8 @@ def _lane_facts(lane: ModelLane, seen: LaneSeen) -> Iterator[Fact]:
     if lane.running:
         yield "claim", lane.claim_id, hash_.get("claim")
         yield "lease end", lane.lease_end_ms, int(hash_.get("expiresAtMs", 0))
-    if lane.has_work:
-        yield "life of a lane with work", -1, seen.lane_life_ms
+    if lane.has_work or lane.held:
+        yield "life of a lane that is to be kept", -1, seen.lane_life_ms
     elif lane.seq:
         yield "life of an idle lane", Span(1, IDLE_LANE_MS), seen.lane_life_ms
 
@@ -209,10 +210,6 @@ def _elements(lane: ModelLane) -> tuple[Any, ...]:
 def _element_seen(text: str) -> tuple[str, int, str]:
     kind, accepted, task = text.split(":", 2)
     return kind, int(accepted), task
-
-
-def _wait(lane: ModelLane) -> Moment | None:
-    return lane.tasks[lane.pending[0]].accepted_ms if lane.pending else None
 
 
 def _shown(event: Envelope) -> tuple[str, Any, str | None]:

@@ -1,5 +1,6 @@
 """Builders for tests of the memory package: real bases, real stores, real processes."""
 
+import errno
 import os
 import signal
 from pathlib import Path
@@ -18,12 +19,12 @@ BOTH: frozenset[Scope] = frozenset({"user", "project"})
 
 
 class MemoryBase:
-    """A memory base with the roots of one workspace."""
+    """A memory base with the roots of one workspace; others of the same folder share the base."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, workspace: str = "work") -> None:
         self.path = folder / "base"
-        self.workspace = folder / "work"
-        self.path.mkdir(parents=True)
+        self.workspace = folder / workspace
+        self.path.mkdir(parents=True, exist_ok=True)
         self.workspace.mkdir()
         self.roots: Roots = find_roots(self.path, str(self.workspace))
         self.user = self.roots.user
@@ -83,6 +84,32 @@ def tree(*folders: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.is_symlink()
     }
+
+
+class FailAt:
+    """Checkpoint at which the disk is full: the n-th time that a step of this name is reached, from 0."""
+
+    def __init__(self, name: str, *, time: int = 0) -> None:
+        self.name = name
+        self.left = time
+
+    def __call__(self, name: str) -> None:
+        if name == self.name:
+            self.left -= 1
+            if self.left < 0:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+class FolderAt:
+    """Checkpoint at which somebody puts a folder in the place of a document, once."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self.name = name
+        self.path = path
+
+    def __call__(self, name: str) -> None:
+        if name == self.name and not self.path.exists():
+            self.path.mkdir(parents=True)
 
 
 class KillAt:

@@ -186,6 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         body["_path"] = self.path
+        body["_client"] = self.client_address
         body["_authorization"] = self.headers.get("authorization")
         self.server.model.requests.append(body)
         self.server.model.requested.set()

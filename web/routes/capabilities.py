@@ -7,6 +7,8 @@ from werkzeug.wrappers import Response
 
 from core.acp import MAX_CONTENT_BYTES
 from core.workspaces import Workspaces
+from events.errors import StorageUnavailable
+from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
 from web.body import MAX_BODY_BYTES
 from web.problems import json_response
@@ -25,16 +27,20 @@ LIMITS = {"contentBytes": MAX_CONTENT_BYTES, "bodyBytes": MAX_BODY_BYTES, "pendi
 class CapabilityRoutes:
     """``/capabilities``."""
 
-    def __init__(self, workspaces: Workspaces) -> None:
-        self._answer = _describe(workspaces)
+    def __init__(self, jobs: JobsClient, workspaces: Workspaces) -> None:
+        self._jobs = jobs
+        self._fixed = _describe(workspaces)
 
     def register(self, app: Flask) -> None:
         """Add the route."""
         app.add_url_rule("/capabilities", view_func=self.show, methods=["GET"])
 
     def show(self) -> Response:
-        """List features, workspaces and limits."""
-        return json_response(self._answer)
+        """List features, workspaces, limits, and the models in use if that can be told."""
+        try:
+            return json_response({**self._fixed, "models": sorted(self._jobs.models())})
+        except StorageUnavailable:
+            return json_response(self._fixed)
 
 
 def _describe(workspaces: Workspaces) -> dict[str, Any]:

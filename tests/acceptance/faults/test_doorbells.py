@@ -88,6 +88,18 @@ def test_a_thousand_doorbells_for_one_lane_neither_overlap_nor_reorder_its_tasks
     assert cluster.violations() == []
 
 
+def test_a_worker_that_does_not_serve_a_lane_passes_its_doorbell_on(make_cluster: MakeCluster):
+    cluster = make_cluster(2)
+    workers = [cluster.start_worker(workspaces=str(folder), threads="1") for folder in cluster.folders]
+    tasks = [cluster.submit(number % 2, f"Part {number} is in stock.") for number in range(12)]
+
+    ended = cluster.wait_ended(tasks)
+
+    assert {(task.status, task.attempt) for task in ended} == {("completed", 1)}
+    assert sum(worker.count_logged("lane_rung_again") for worker in workers) == 0
+    assert cluster.violations() == []
+
+
 def test_ten_times_more_lanes_than_threads_take_turns_without_a_surplus_doorbell(make_cluster: MakeCluster):
     lanes, threads, rounds = 40, 4, 2
     cluster = make_cluster(lanes, agent_command=lane_child.command(), threads=str(threads // 2))

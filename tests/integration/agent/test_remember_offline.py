@@ -75,6 +75,15 @@ def test_a_known_fact_changes_nothing_and_says_so(offline: AgentChild) -> None:
     assert offline.documents() == before
 
 
+def test_the_same_longest_text_twice_is_one_document(offline: AgentChild) -> None:
+    longest = "word " * (acp.MAX_CONTENT_BYTES // 5)
+    offline.remember(longest)
+    before = offline.documents()
+
+    assert offline.remember(longest)["summary"].startswith("Already known: ")
+    assert offline.documents() == before
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

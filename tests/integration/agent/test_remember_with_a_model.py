@@ -141,6 +141,46 @@ def test_a_refused_document_is_corrected_by_the_model(start_child: StartChild) -
     assert "frontmatter" in model.tool_results(1)[0]
 
 
+def test_a_model_that_writes_many_documents_creates_one(start_child: StartChild) -> None:
+    child, model = start_child(
+        in_turn(
+            lambda body: calls(*(good_write(body, name=f"{number}.md") for number in range(16))),
+            lambda _: says("Saved what belongs together."),
+        )
+    )
+
+    result = child.remember("Prefers short answers")
+
+    assert list(child.documents()) == ["memories/user/0.md"]
+    assert result["filesTouched"] == [str(child.user_root / "user/0.md")]
+    told = model.tool_results(1)
+    assert [text.startswith("Error: ") for text in told] == [False] + [True] * 15
+    assert str(child.user_root / "user/0.md") in told[1]
+
+
+def test_a_model_that_is_told_so_puts_everything_into_one_document(start_child: StartChild) -> None:
+    together = document(body="Prefers short answers. Likes tea.")
+    child, _ = start_child(
+        in_turn(
+            lambda body: calls(good_write(body), good_write(body, name="b.md")),
+            lambda body: write(body, content=together),
+        )
+    )
+
+    child.remember("Prefers short answers, and likes tea")
+
+    (written,) = child.documents().values()
+    assert b"Likes tea." in written
+
+
+def test_a_document_without_room_for_its_stamp_is_told_to_the_model(start_child: StartChild) -> None:
+    full = document().replace("name:", f"note: {'x' * 8_100}\nname:")
+    child, model = start_child(in_turn(lambda body: write(body, content=full), write))
+
+    assert child.remember("Prefers short answers")["revision"] == "r1"
+    assert "lines for creation, change and source" in model.tool_results(1)[0]
+
+
 @pytest.mark.parametrize(
     ("misbehaviour", "kind", "requests"),
     [
@@ -152,6 +192,10 @@ def test_a_refused_document_is_corrected_by_the_model(start_child: StartChild) -
         ([event_stream('data: {"foo": 1}\n\n')], "model_unavailable", 1),
         ([event_stream('data: {"error": {"message": "x"}}\n\n')], "model_unavailable", 1),
         ([event_stream("")], "model_unavailable", 1),
+        ([event_stream("data: [1]\n\n")], "model_unavailable", 1),
+        ([event_stream("data: 7\n\n")], "model_unavailable", 1),
+        ([event_stream('data: {"choices": [{"delta": [1]}]}\n\n')], "model_unavailable", 1),
+        ([event_stream('data: {"choices": [{"delta": {"content": "x"}}]}\n\n')] * 9, "model_unavailable", 4),
         ([raw("[1]", content_type="application/json")], "model_unavailable", 1),
         ([raw(" " * 4_000_001, content_type="application/json")], "model_unavailable", 1),
         ([status(429, headers={"retry-after": "0"})] * 9, "model_unavailable", 4),
@@ -311,7 +355,9 @@ def assert_nothing_leaked(child: AgentChild, failed: ErrorResponse) -> None:
         ' "function": {"name": "write_file", "arguments": {"content": "XQZ hunter2"}}}]}',
     ],
 )
-def test_a_model_that_answers_in_a_wrong_shape_gets_no_text_into_the_log(start_child: StartChild, delta: str):
+def test_a_model_that_answers_in_a_wrong_shape_gets_no_text_into_the_log(
+    start_child: StartChild, delta: str
+) -> None:
     chunk = f'{{"choices": [{{"index": 0, "delta": {delta}}}]}}'
     child, _ = start_child([event_stream(f"data: {chunk}\n\ndata: [DONE]\n\n")] * 8)
 

@@ -15,6 +15,7 @@ from events.connect import connect
 from events.listener import Listener
 from jobs.broker import Doorbell, open_broker
 from jobs.broker_probe import BrokerProbe
+from jobs.deployment import Deployment
 from jobs.errors import Overloaded, QueueFull
 from jobs.lanes import Lease
 from jobs.registry import WorkerRegistry
@@ -177,8 +178,10 @@ def seen(own_redis: EmbeddedRedis) -> Seen:
     found = Seen()
     with overhearing(lane.redis, found):
         check_redis(lane.redis, strict=True)
+        Deployment(lane.redis, configured=None).lane_of(lane.workspace)
         registry = WorkerRegistry(lane.redis)
-        registry.announce("worker-1", _facts(settings), {lane.workspace: True})
+        named = settings.model_copy(update={"deployment": "mine"})
+        registry.announce("worker-1", _facts(named, model="offline"), {lane.workspace: True})
         registry.note_load(waiting=1, oldest_wait_ms=1)
         run_to_its_end(lane, lambda: look(lane.redis, found))
         cancel_queued_and_running(lane)

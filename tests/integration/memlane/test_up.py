@@ -146,17 +146,24 @@ def test_a_workspace_with_packages_named_like_ours_does_no_harm(tmp_path):
             "raise SystemExit('code of a workspace ran')\n"
         )
 
-    starting = running_memlane(tmp_path, cwd=tmp_path / "workspace")
+    variables = environment(tmp_path, PYTHONPATH=".:")
+    starting = running_memlane(tmp_path, cwd=tmp_path / "workspace", env=variables)
     with starting as service, Client(service.url, service.token) as client:
         assert client.wait(client.remember("Tests are run with pytest."), 30).status == "completed"
 
 
-def test_python_m_does_not_import_from_the_folder_it_is_run_in(tmp_path):
+@pytest.mark.parametrize("variables", [{}, {"PYTHONPATH": "."}, {"PYTHONPATH": "/no/such/folder::"}])
+def test_python_m_does_not_import_from_the_folder_it_is_run_in(tmp_path, variables):
     (tmp_path / "core").mkdir()
     (tmp_path / "core" / "__init__.py").write_text("raise SystemExit('code of a workspace ran')\n")
 
     answer = subprocess.run(
-        [sys.executable, "-m", "memlane", "--help"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "memlane", "--help"],
+        cwd=tmp_path,
+        env=environment(tmp_path, **variables),
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert answer.returncode == 0, answer.stderr

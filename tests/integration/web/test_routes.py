@@ -187,6 +187,13 @@ def test_capabilities_list_what_works(web: WebServer, workspaces: Workspaces) ->
     assert [entry["primary"] for entry in shown["workspaces"]] == [True, False]
 
 
+def test_capabilities_name_the_models_of_the_workers(web: WebServer, redis_url: str) -> None:
+    registry = WorkerRegistry(connect(redis_url))
+    registry.announce("worker-1", {"model": "offline"}, {})
+
+    assert "offline" in web.request("GET", "/capabilities").json["models"]
+
+
 def test_a_compressed_body_is_read(web: WebServer) -> None:
     headers = {**AUTHORIZED, "Content-Type": "application/json", "Content-Encoding": "gzip"}
 
@@ -238,6 +245,7 @@ def test_without_storage_the_service_is_alive_and_not_ready(own_redis: EmbeddedR
         ready = web.request("GET", "/health/ready", headers={})
         submitted = web.post(REMEMBER, {"content": "x"})
 
+        assert "models" not in web.request("GET", "/capabilities").json
         assert web.request("GET", "/health/live", headers={}).json == {"status": "ok"}
     assert (ready.status, ready.json) == (503, {"error": "Not ready", "code": "not_ready"})
     assert (submitted.status, submitted.json["code"]) == (503, "storage_unavailable")

@@ -10,6 +10,7 @@ from core.acp import Scope
 from core.ids import LaneId, new_task_id
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, open_store
+from memory.transaction import MAX_FILES
 from tests.support.tool_run import MakeToolRun, ToolRun
 
 
@@ -24,13 +25,16 @@ def roots(tmp_path: Path) -> Roots:
 @pytest.fixture
 def make_tool_run(tmp_path: Path, roots: Roots) -> MakeToolRun:
     def make(
-        *, writable: tuple[Scope, ...] = ("user", "project"), allowed: tuple[str, ...] = ALL_TOOLS
+        *,
+        writable: tuple[Scope, ...] = ("user", "project"),
+        allowed: tuple[str, ...] = ALL_TOOLS,
+        max_new: int = MAX_FILES,
     ) -> ToolRun:
         task = FencedTask(new_task_id("remember"), LaneId("test/lane"), 1, "remember", client="web:1")
         store = open_store(tmp_path / "base")
         store.seal(task)
         transaction = store.begin(task, roots, writable=frozenset(writable))
-        tools = MemoryTools(transaction, deadline=Deadline.after(60_000), allowed=allowed)
+        tools = MemoryTools(transaction, deadline=Deadline.after(60_000), allowed=allowed, max_new=max_new)
         return ToolRun(roots, transaction, tools, task)
 
     return make

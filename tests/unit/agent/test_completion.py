@@ -60,7 +60,50 @@ def test_a_chunk_without_a_choice_only_adds_usage() -> None:
     assert completion.reply().usage.input_tokens == 3
 
 
-@pytest.mark.parametrize("garbage", [b"{", b"[]", {"foo": 1}, {"choices": 5}, {"choices": [{"delta": 1}]}])
+def test_an_answer_is_finished_when_the_server_says_so() -> None:
+    completion = streamed({"content": "x"})
+    before = completion.is_finished
+    completion.add({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    completion.add({"choices": []})
+
+    assert (before, completion.is_finished) == (False, True)
+
+
+def test_half_an_emoji_is_no_reason_to_give_an_answer_up() -> None:
+    completion = Completion()
+    completion.add('{"choices": [{"delta": {"content": "a\\ud83d"}}]}')
+
+    assert completion.reply().text == "a\ufffd"
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"{",
+        b"[]",
+        "[1, 2]",
+        "5",
+        '"text"',
+        "null",
+        "NaN",
+        "[" * 100_000,
+        "1" * 5_000,
+        {"foo": 1},
+        {"choices": 5},
+        {"choices": None},
+        {"choices": {"0": {}}},
+        {"choices": [[]]},
+        {"choices": [{"delta": 1}]},
+        {"choices": [{"delta": [{"content": "x"}]}]},
+        {"choices": [{"delta": {"content": ["x"]}}]},
+        {"choices": [{"delta": {"tool_calls": {"index": 0}}}]},
+        {"choices": [{"delta": {"tool_calls": [{"function": {"arguments": {"a": 1}}}]}}]},
+        {"choices": [{"delta": {"tool_calls": [{"function": None}]}}]},
+        {"choices": [{"delta": {}, "finish_reason": 1}]},
+        {"choices": [], "usage": {"prompt_tokens": -1}},
+        {"choices": [], "usage": {"prompt_tokens": 10**300}},
+    ],
+)
 def test_what_is_no_completion_is_unreadable(garbage: Any) -> None:
     with pytest.raises(UnreadableReply):
         Completion().add(garbage)

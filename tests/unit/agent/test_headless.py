@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -58,6 +59,52 @@ def test_validation_problems_go_back_to_the_model(tool_run: ToolRun) -> None:
 
     assert run.ending == "saved"
     assert "frontmatter" in model.asked[1][-1].text
+
+
+def test_a_refused_write_beside_a_good_one_is_heard_of_before_the_run_ends(tool_run: ToolRun) -> None:
+    existing = tool_run.roots.user / "b.md"
+    existing.write_text(document(name="Old"))
+    both = calls(write(tool_run, "a.md"), write(tool_run, "b.md"))
+    model = Replies(
+        [both, call("read_file", json.dumps({"file_path": str(existing)})), write(tool_run, "b.md")]
+    )
+
+    run = start(tool_run, model)
+
+    assert run.ending == "saved"
+    assert "was not read" in model.asked[1][-1].text
+    assert [Path(change.path).name for change in tool_run.transaction.changes] == ["a.md", "b.md"]
+
+
+def test_what_is_valid_is_saved_when_the_model_leaves_a_refused_write_at_that(tool_run: ToolRun) -> None:
+    (tool_run.roots.user / "b.md").write_text(document(name="Old"))
+    both = calls(write(tool_run, "a.md"), write(tool_run, "b.md"))
+
+    run = start(tool_run, Replies([both, Reply("Saved one.", (), usage(1))]))
+
+    assert (run.ending, run.text, run.usage) == ("saved", "Saved one.", usage(2))
+
+
+def test_what_is_valid_is_saved_when_the_model_goes_round_in_circles(tool_run: ToolRun) -> None:
+    (tool_run.roots.user / "b.md").write_text(document(name="Old"))
+    both = calls(write(tool_run, "a.md"), write(tool_run, "b.md"))
+
+    run = start(tool_run, Replies([both] * 6))
+
+    assert run.ending == "saved"
+    assert [Path(change.path).name for change in tool_run.transaction.changes] == ["a.md"]
+
+
+def test_a_write_that_a_crowded_turn_left_out_is_heard_of_before_the_run_ends(tool_run: ToolRun) -> None:
+    looks = [call("grep_search", json.dumps({"pattern": f"x{number}"})) for number in range(15)]
+    model = Replies(
+        [calls(*looks, write(tool_run, "a.md"), write(tool_run, "b.md")), write(tool_run, "b.md")]
+    )
+
+    run = start(tool_run, model)
+
+    assert run.ending == "saved"
+    assert [Path(change.path).name for change in tool_run.transaction.changes] == ["a.md", "b.md"]
 
 
 def test_a_reply_without_calls_ends_the_run(tool_run: ToolRun) -> None:
@@ -127,6 +174,16 @@ def usage(model_calls: int) -> Usage:
 
 def call(name: str, arguments: str, text: str = "") -> Reply:
     return Reply(text, (ToolCall("c0", name, arguments),), usage(1))
+
+
+def calls(*replies: Reply) -> Reply:
+    """One reply with the calls of all of them."""
+    made = [call for reply in replies for call in reply.tool_calls]
+    return Reply(
+        "",
+        tuple(ToolCall(f"c{number}", one.name, one.arguments) for number, one in enumerate(made)),
+        usage(1),
+    )
 
 
 def write(tool_run: ToolRun, name: str, content: str | None = None) -> Reply:

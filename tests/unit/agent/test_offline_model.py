@@ -79,9 +79,9 @@ def test_one_line_of_a_longer_document_is_replaced_alone(tool_run: ToolRun, root
 
 
 def test_a_known_fact_is_confirmed_without_a_change(tool_run: ToolRun, roots: Roots) -> None:
-    place(roots.user, "a.md", document(body="Prefers short answers, always"))
+    place(roots.user, "a.md", document(body="- Lives in Bern\n- Prefers short answers"))
 
-    run = remember(tool_run, "prefers short answers")
+    run = remember(tool_run, "prefers short answers.")
 
     assert run.ending == "saved"
     assert tool_run.transaction.changes == ()

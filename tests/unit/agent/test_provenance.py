@@ -1,13 +1,19 @@
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from agent.models.interface import ToolCall
-from agent.provenance import source_of, stamp_documents
-from core.ids import LaneId, TaskId
+from agent.provenance import source_of, stamp_documents, stays_valid
+from core.ids import ClientId, LaneId, TaskId
 from memory.document import parse_document
+from memory.errors import DocumentInvalid
+from memory.frontmatter import MAX_HEADER_BYTES
 from memory.paths import Roots
 from memory.store import FencedTask
+from memory.validation import MAX_FILE_BYTES
 from tests.support.scripted_model import document
 from tests.support.tool_run import ToolRun
 
@@ -68,10 +74,72 @@ def test_a_document_rewritten_with_the_same_bytes_gets_no_stamp(tool_run: ToolRu
     assert tool_run.transaction.changes == ()
 
 
+@pytest.mark.parametrize("filling", ["header", "body"])
+def test_a_document_that_is_full_without_its_stamp_is_refused_by_the_tool(
+    tool_run: ToolRun, filling: str
+) -> None:
+    path = f"{tool_run.roots.user}/a.md"
+
+    refused = tool_run.call("write_file", json.dumps({"file_path": path, "content": full_document(filling)}))
+
+    assert not refused.ok
+    assert "with the frontmatter lines for creation, change and source" in refused.text
+    assert not tool_run.tools.saved
+    assert tool_run.transaction.validate() == ()
+    with pytest.raises(DocumentInvalid):
+        raise tool_run.tools.problems[0]
+
+
+@pytest.mark.parametrize("filling", ["header", "body"])
+def test_what_the_tool_accepted_stays_valid_with_its_stamp(tool_run: ToolRun, filling: str) -> None:
+    path = f"{tool_run.roots.user}/a.md"
+    sizes = [
+        size
+        for size in range(120, 260, 4)
+        if tool_run.call(
+            "write_file", json.dumps({"file_path": path, "content": full_document(filling, room=size)})
+        ).ok
+    ]
+    tool_run.call(
+        "write_file", json.dumps({"file_path": path, "content": full_document(filling, room=sizes[0])})
+    )
+
+    stamp_documents(tool_run.transaction, tool_run.task)
+
+    assert 120 < sizes[0] < 256
+    assert tool_run.transaction.validate() == ()
+
+
+def test_an_edit_that_leaves_no_room_for_the_stamp_is_refused_by_the_tool(tool_run: ToolRun) -> None:
+    path = f"{tool_run.roots.user}/a.md"
+    Path(path).write_text(full_document("body", room=200))
+    edit = {"file_path": path, "old_string": "filler", "new_string": "filler" * 20}
+
+    assert not tool_run.call("edit", json.dumps(edit)).ok
+    assert not tool_run.tools.saved
+
+
+def test_a_document_stays_valid_only_with_room_for_any_stamp(tool_run: ToolRun) -> None:
+    longest = replace(tool_run.task, client=ClientId("c" * 128))
+
+    assert len(source_of(longest)) < 256
+    assert stays_valid(full_document("header", room=400).encode())
+    assert not stays_valid(full_document("header", room=200).encode())
+
+
 def test_a_source_without_a_client_names_task_and_kind() -> None:
     task = FencedTask(TaskId("remember-1"), LaneId("l"), 1, "remember")
 
     assert source_of(task) == "task=remember-1 kind=remember"
+
+
+def full_document(filling: str, *, room: int = 8) -> str:
+    """A valid document with so many bytes left in its header, or in all."""
+    text = document(body="filler").replace("name:", "note: x\nname:")
+    if filling == "header":
+        header = text.split("---\n")[1]
+        return text.replace("note: x", "note: " + "x" * (MAX_HEADER_BYTES - len(header) - room + 1))
+    return text + "x" * (MAX_FILE_BYTES - len(text) - room)
 
 
 def write(tool_run: ToolRun, path: str, content: str, *, read_first: bool = False) -> bytes:

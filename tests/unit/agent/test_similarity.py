@@ -10,7 +10,8 @@ from agent.models.similarity import compare, search_words
         ("The user prefers short answers", "User prefers short answers."),
         ("I prefer dark mode", "prefers dark mode"),
         ("PREFERS  Dark Mode!", "prefers dark mode"),
-        ("Releases are cut on Fridays", "Releases are cut on Fridays by the release captain"),
+        ("Use tabs!", "use   TABS"),
+        ("use tabs, please", "Use: tabs"),
         ("don\u2019t use tabs", "Don't use tabs"),
         ("Please remember that I like green tea", "- I like green tea"),
         ("tea", "Tea."),
@@ -19,6 +20,34 @@ from agent.models.similarity import compare, search_words
 )
 def test_what_is_said_already_is_known(new: str, old: str) -> None:
     assert compare(new, old) == "known"
+
+
+@pytest.mark.parametrize(
+    ("broad", "narrow"),
+    [
+        ("Use tabs.", "Use tabs in Makefiles."),
+        ("Use tabs", "Use tabs for indentation of Makefiles"),
+        ("Prefers short answers", "Prefers short answers on weekdays"),
+        ("Verwende Tabs", "Verwende Tabs in Makefiles"),
+        ("Utilise des tabulations", "Utilise des tabulations dans les Makefiles"),
+        ("Usa tabuladores siempre", "Usa tabuladores siempre en Makefiles"),
+        ("Используй табы", "Используй табы в Makefile"),
+    ],
+)
+def test_a_rule_for_some_cases_and_the_rule_for_all_are_two_facts(broad: str, narrow: str) -> None:
+    assert (compare(broad, narrow), compare(narrow, broad)) == ("different", "different")
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("Releases are cut on Fridays", "Releases are cut on Fridays by the release captain"),
+        ("Prefers short answers", "Prefers short answers, always"),
+        ("Use tabs", "Use tabs everywhere, Makefiles too"),
+    ],
+)
+def test_a_text_that_says_more_does_not_make_a_shorter_one_known(new: str, old: str) -> None:
+    assert compare(new, old) == "different"
 
 
 def test_what_says_the_same_and_more_is_newer() -> None:

@@ -107,6 +107,46 @@ def test_an_invalid_document_is_an_error_with_reasons_and_not_saved(tool_run: To
     assert tool_run.tools.saved
 
 
+def test_a_second_new_document_is_refused_and_the_first_one_named(
+    make_tool_run: MakeToolRun, roots: Roots
+) -> None:
+    tool_run = make_tool_run(max_new=1)
+    first, second = f"{roots.user}/user/a.md", f"{roots.project}/b.md"
+    assert tool_run.call("write_file", args(file_path=first, content=document())).ok
+
+    refused = tool_run.call("write_file", args(file_path=second, content=document()))
+
+    assert not refused.ok
+    assert f"{second} was not written" in refused.text
+    assert f"no document beside {first}" in refused.text
+    assert tool_run.tools.written == (first,)
+
+
+def test_beside_a_new_document_it_and_existing_ones_may_be_changed(
+    make_tool_run: MakeToolRun, roots: Roots
+) -> None:
+    tool_run = make_tool_run(max_new=1)
+    new, old = f"{roots.user}//./new.md", place(roots.user, "old.md", document())
+    tool_run.call("read_file", args(file_path=old))
+
+    results = [
+        tool_run.call("write_file", args(file_path=path, content=document(body=body)))
+        for path, body in [(new, "One."), (old, "Two."), (new, "Three."), (f"{roots.user}/new.md", "Four.")]
+    ]
+    edited = tool_run.call("edit", args(file_path=new, old_string="Four.", new_string="Five."))
+
+    assert all(result.ok for result in [*results, edited])
+    assert len(tool_run.transaction.changes) == 2
+
+
+def test_a_write_out_of_bounds_ends_the_run_beside_a_new_document_too(make_tool_run: MakeToolRun) -> None:
+    tool_run = make_tool_run(max_new=1)
+    tool_run.call("write_file", args(file_path=f"{tool_run.roots.user}/a.md", content=document()))
+
+    with pytest.raises(PathEscape):
+        tool_run.call("write_file", args(file_path="/etc/x.md", content=document()))
+
+
 @pytest.mark.parametrize("tool", ["write_file", "edit"])
 @pytest.mark.parametrize("path", ["/etc/x.md", "{user}/../x.md", "../../x.md", "{user}-evil/x.md"])
 def test_a_write_outside_memory_ends_the_run(tool_run: ToolRun, tool: str, path: str) -> None:
@@ -191,6 +231,14 @@ def test_a_huge_document_is_shown_up_to_the_budget(tool_run: ToolRun, roots: Roo
 
     assert len(tool_run.call("read_file", args(file_path=path)).text) < 61_000
     assert tool_run.call("read_file", args(file_path=long_lines)).text.startswith("Lines 0 to 1 of 6:")
+
+
+def test_a_huge_document_is_shown_whole_on_demand(tool_run: ToolRun, roots: Roots) -> None:
+    path = place(roots.user, "a.md", "x" * 100_000 + "\n" * 5_000)
+
+    text = tool_run.call("read_file", args(file_path=path, limit=100_000)).text
+
+    assert text == f'<memory-document path="{path}">\n{"x" * 100_000}{chr(10) * 5_000}\n</memory-document>'
 
 
 def test_a_document_that_is_not_utf8_cannot_be_read(tool_run: ToolRun, roots: Roots) -> None:

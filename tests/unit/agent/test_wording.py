@@ -1,6 +1,6 @@
 import pytest
 
-from agent.models.wording import MAX_LINE_CHARACTERS, clean, fact_of, first_line
+from agent.models.wording import MAX_LINE_CHARACTERS, clean, fact_of, first_line, marks_of
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,14 @@ def test_a_joiner_that_joins_nothing_goes(text: str) -> None:
 
 def test_a_request_alone_is_the_fact() -> None:
     assert fact_of("- ") == "-"
+
+
+@pytest.mark.parametrize(
+    ("line", "marks"),
+    [("text", ""), ("- [x] text", "- [x] "), ("> - text", "> - "), ("-5 degrees", ""), ("", "")],
+)
+def test_the_marks_of_a_line_are_what_stands_before_its_text(line: str, marks: str) -> None:
+    assert marks_of(line) == marks
 
 
 @pytest.mark.parametrize("text", ["- " * 30_000, "`" * 60_000, "\n" * 60_000, "*" * 60_000, "1. " * 20_000])

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,23 @@ def test_a_file_is_no_workspace(tmp_path: Path):
 
     with pytest.raises(ConfigError, match="not a directory"):
         Workspaces([str(tmp_path / "file")])
+
+
+@pytest.mark.parametrize("must_exist", [True, False])
+def test_a_path_that_no_json_can_name_is_refused(tmp_path: Path, must_exist: bool):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
+    Path(path).mkdir()
+
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        Workspaces([path], must_exist=must_exist)
+
+
+def test_a_folder_that_vanished_keeps_its_id(tmp_path: Path):
+    path = tmp_path / "w"
+    path.mkdir()
+    before = Workspaces([str(path)])
+    path.rmdir()
+
+    after = Workspaces([str(path)], must_exist=False)
+
+    assert after.primary.id == before.primary.id

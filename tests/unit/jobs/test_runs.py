@@ -14,7 +14,7 @@ from acp_bridge.errors import (
     AgentUnavailable,
 )
 from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
-from core.ids import ClaimId, TaskId, WorkspaceId
+from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
 from core.workspaces import Workspace
 from jobs.lanes import Grant
 from jobs.runs import TaskRun
@@ -70,7 +70,7 @@ def run_of(agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: boo
         cancel_requested=cancel,
     )
     grant = Grant(mode, task, ClaimId("c"), Fence(42), {"content": "a fact", "scope": "user"})
-    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), grant, deployment="d")
+    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), grant, lane=LaneId("d/w1"))
 
 
 def run(agents: Scripted, **how: Any) -> End:

@@ -11,7 +11,7 @@ from memlane.cli.announcement import Announcement
 from memlane.model_choice import ModelChoice
 from memlane.site import Site
 
-OFFLINE = ModelChoice(None, "offline rules")
+OFFLINE = ModelChoice(None, "offline", "offline rules")
 
 
 def announcement(
@@ -48,7 +48,7 @@ def test_people_get_url_token_file_and_a_command_but_never_the_token(tmp_path):
 
 
 def test_what_is_set_in_vain_is_told(tmp_path):
-    model = ModelChoice(None, "offline rules", "OPENAI_MODEL is set in vain")
+    model = ModelChoice(None, "offline", "offline rules", "OPENAI_MODEL is set in vain")
 
     assert (
         "  warning    OPENAI_MODEL is set in vain\n"

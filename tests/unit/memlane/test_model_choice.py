@@ -17,14 +17,14 @@ def choice(**given: str):
 def test_without_settings_the_offline_rules_serve():
     found = choice()
 
-    assert (found.name, found.warning) == (None, None)
+    assert (found.name, found.label, found.warning) == (None, "offline", None)
     assert found.line.startswith("offline rules (set OPENAI_BASE_URL,")
 
 
 def test_a_model_is_named_with_where_it_is():
     found = choice(openai_model="gpt", openai_base_url="http://127.0.0.1:1/v1")
 
-    assert (found.name, found.line) == ("gpt", "gpt at http://127.0.0.1:1/v1")
+    assert (found.name, found.label, found.line) == ("gpt", "gpt", "gpt at http://127.0.0.1:1/v1")
     assert choice(openai_model="gpt", openai_api_key="key").line == "gpt"
 
 
@@ -42,7 +42,7 @@ def test_a_model_is_named_with_where_it_is():
 def test_what_is_set_in_vain_is_named(given, warning):
     found = choice(**given)
 
-    assert found.name is None
+    assert (found.name, found.label) == (None, "offline")
     assert found.warning is not None
     assert found.warning.startswith(warning)
 
@@ -50,4 +50,6 @@ def test_what_is_set_in_vain_is_named(given, warning):
 def test_an_agent_of_ones_own_chooses_itself(monkeypatch):
     monkeypatch.setenv("MEMLANE_AGENT_COMMAND", "./bin/qwen --acp")
 
-    assert choice(openai_model="gpt").line == "as qwen chooses (MEMLANE_AGENT_COMMAND)"
+    found = choice(openai_model="gpt")
+
+    assert (found.label, found.line) == ("qwen", "as qwen chooses (MEMLANE_AGENT_COMMAND)")

@@ -108,6 +108,14 @@ def test_web_and_worker_serve_what_they_are_told_only(tmp_path):
         workspaces_of(settings(tmp_path, workspaces=()))
 
 
+def test_a_workspace_folder_that_vanished_does_not_keep_the_others_from_being_served(tmp_path):
+    both = (str(tmp_path / "vanished"), str(tmp_path / "workspace"))
+
+    served = workspaces_of(settings(tmp_path, workspaces=both))
+
+    assert [workspace.path for workspace in served] == [os.path.realpath(path) for path in both]
+
+
 def test_the_default_memory_base_is_made_when_missing(tmp_path, held):
     open_site(settings(tmp_path), held_by=held)
 

@@ -1,12 +1,10 @@
 import os
+import shutil
 import signal
 
-import pytest
-
-from memory.errors import StoreUnusable
 from memory.renames import Renames
 from memory.store import open_store
-from tests.support.memory import KillAt, fenced_task, note
+from tests.support.memory import KillAt, fenced_task, note, revision
 from tests.support.memory_process import commit, in_child
 
 
@@ -38,10 +36,14 @@ def test_a_folder_that_was_swapped_away_is_given_back(memory_base):
     temporary.rename(path)
     memory_base.put(temporary / "inner.txt", b"mine")
 
-    with pytest.raises(StoreUnusable, match="folder"):
-        open_store(memory_base.path).seal(run)
+    for _ in range(2):
+        assert revision(open_store(memory_base.path).seal(run)) == "r1"
+        assert (path / "inner.txt").read_bytes() == b"mine"
 
-    assert (path / "inner.txt").read_bytes() == b"mine"
+    shutil.rmtree(path)
+    open_store(memory_base.path).seal(run)
+    assert path.read_bytes() == note()
+    assert list(memory_base.user.glob(".memlane-*")) == []
 
 
 def test_special_files_that_take_a_documents_place_are_recorded(memory_base):
@@ -82,3 +84,23 @@ def test_a_folder_deleted_with_its_document_does_not_stop_the_removal(memory_bas
         ]
         == "r1"
     )
+
+
+def test_a_document_is_durable_before_it_takes_its_place(memory_base, monkeypatch):
+    synced, ready = set[int](), list[int]()
+    fsync = os.fsync
+
+    def note_sync(opened):
+        synced.add(os.fstat(opened).st_ino)
+        fsync(opened)
+
+    def look(name):
+        if name == "part ready":
+            ready.extend(path.stat().st_ino for path in memory_base.user.glob(".memlane-*.tmp"))
+            assert set(ready) <= synced
+
+    monkeypatch.setattr(os, "fsync", note_sync)
+    path = memory_base.user / "a.md"
+    memory_base.commit(open_store(memory_base.path, checkpoint=look), fenced_task(), {path: note()})
+
+    assert ready == [path.stat().st_ino]

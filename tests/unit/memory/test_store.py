@@ -269,6 +269,7 @@ def test_a_second_writer_under_a_broken_lock_is_noticed(memory_base, store):
     memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})
     journal = Journal(store._files)
     intent = Intent.model_validate_json((memory_base.path / "memlane/journal/000000000001.json").read_bytes())
+    journal.draft(intent)
 
     with pytest.raises(StoreUnusable, match="lock"):
         journal.append(intent)
@@ -284,8 +285,8 @@ def test_a_folder_in_place_of_a_document_leaves_the_commit_open_until_it_is_gone
     result = memory_base.commit(store, run, {path: note()})
 
     assert result["revision"] == "r1"  # after the journal's fsync nothing turns the task into a failure
-    with pytest.raises(StoreUnusable):
-        open_store(memory_base.path).seal(run)
+    assert open_store(memory_base.path).seal(run) == result
+    assert path.is_dir()
     path.rmdir()
 
     assert revision(open_store(memory_base.path).seal(run)) == "r1"
@@ -296,15 +297,20 @@ def test_a_link_in_place_of_a_folder_leaves_the_commit_open(memory_base, tmp_pat
     folder, outside = memory_base.user / "sub", tmp_path / "outside"
     outside.mkdir()
     run = fenced_task()
-    store = open_store(
-        memory_base.path,
-        checkpoint=lambda name: folder.symlink_to(outside) if name == "journal durable" else None,
-    )
+
+    def swap(name):
+        if name == "journal durable":
+            folder.rename(tmp_path / "aside")
+            folder.symlink_to(outside)
+
+    store = open_store(memory_base.path, checkpoint=swap)
 
     assert memory_base.commit(store, run, {folder / "a.md": note()})["revision"] == "r1"
+    assert not (outside / "a.md").exists()
     folder.unlink()
 
-    assert revision(store.seal(run)) == "r1"
+    assert revision(open_store(memory_base.path).seal(run)) == "r1"
+    assert (folder / "a.md").read_bytes() == note()
     assert list(outside.iterdir()) == []
 
 

@@ -40,6 +40,10 @@ def test_an_object_is_read() -> None:
     assert parse(b'{"a": [1, "\\ud83d\\ude00"], "a": 2}') == {"a": 2}
 
 
+def test_an_integer_longer_than_python_reads_is_json_none_the_less() -> None:
+    assert parse(b'{"content": "a fact", "n": ' + b"9" * 5_000 + b"}")["content"] == "a fact"
+
+
 @pytest.mark.parametrize("body", [b"", b"[]", b'["content"]'])
 def test_nothing_and_arrays_count_as_an_empty_object(body: bytes) -> None:
     assert parse(body) == {}

@@ -1,0 +1,41 @@
+"""The name under which a memory store knows the lanes of one state database."""
+
+from typing import TYPE_CHECKING
+
+from core.ids import LaneId, WorkspaceId, lane_id, new_uuid
+from core.keys import CONFIG
+from events.connect import storage_errors
+
+if TYPE_CHECKING:
+    import redis
+
+FIELD = "deployment"
+
+
+class Deployment:
+    """What keeps two services on one memory base apart: each state database has its own name.
+
+    Fences grow per database. Two databases under one name would fight over the fences in the store.
+    """
+
+    def __init__(self, client: "redis.Redis", *, configured: str | None) -> None:
+        """Look nothing up yet.
+
+        Args:
+            configured: the name, if somebody chose one; else the database keeps a random one.
+        """
+        self._redis = client
+        self._name = configured
+
+    def lane_of(self, workspace: WorkspaceId) -> LaneId:
+        """Name a workspace's lane as the memory store knows it.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        if self._name is None:
+            with storage_errors(), self._redis.pipeline(transaction=True) as pipe:
+                pipe.hsetnx(CONFIG, FIELD, new_uuid())
+                pipe.hget(CONFIG, FIELD)
+                self._name = str(pipe.execute()[-1])
+        return lane_id(self._name, workspace)
