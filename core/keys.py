@@ -6,6 +6,7 @@ Redis Cluster and the partition's ``due`` index changes in the same script as th
 
 import binascii
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.ids import TaskId, WorkspaceId
 
@@ -61,18 +62,18 @@ class PartitionKeys:
         return f"{self.prefix}:stats"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LaneKeys:
     """Keys and channels of one workspace's lane."""
 
     workspace: WorkspaceId
 
-    @property
+    @cached_property
     def partition(self) -> PartitionKeys:
         """Keys of the partition that the lane lies in."""
         return PartitionKeys(partition_of(self.workspace))
 
-    @property
+    @cached_property
     def base(self) -> str:
         """Common start of the lane's keys."""
         return f"{self.partition.prefix}:{self.workspace}"

@@ -77,7 +77,7 @@ class Settings(BaseSettings):
     agent_command: Annotated[tuple[str, ...], NoDecode] = ()
     agent_idle_s: Annotated[float, Field(gt=0)] = 600.0
     threads: Annotated[int, Field(ge=1, le=256)] = 8
-    lane_batch: Annotated[int, Field(ge=1, le=1000)] = 8
+    lane_batch: Annotated[int, Field(ge=1, le=1000)] = 64
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 2
     lease_ms: Annotated[int, Field(ge=500)] = 8_000
     renew_ms: Annotated[int, Field(ge=50)] = 2_000

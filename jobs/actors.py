@@ -220,7 +220,7 @@ class LaneRunner:
         return None
 
     def _reactions(self, run: TaskRun, workspace: Workspace) -> Reactions:
-        def stop(reason: StopReason) -> Callable[[], None]:
+        def stop(reason: StopReason) -> Callable[[], bool]:
             return lambda: run.stop(reason)
 
         extend = self._parts.bridge.extend

@@ -21,13 +21,13 @@ class Reactions:
     """What a holder does about its lease; called from the keeper's thread, must not block.
 
     Attributes:
-        lost: the lease is lost for good. Called once.
+        lost: the lease is lost for good. Called once; tells whether the holder was still at work.
         cancel: the task is to be cancelled. Called with every renewal that says so.
         kept: the lease was extended just now.
     """
 
-    lost: Callable[[], None]
-    cancel: Callable[[], None]
+    lost: Callable[[], bool]
+    cancel: Callable[[], object]
     kept: Callable[[], None]
 
 
@@ -110,10 +110,9 @@ class Keeper:
                 held.reactions.cancel()
 
     def _give_up(self, held: Held, lease: Lease) -> None:
-        # the run may have ended, or have got another fence, while we asked
-        if self._let_go(held, only=lease):
+        # the run may have got another fence while we asked, or have reported its end
+        if self._let_go(held, only=lease) and held.reactions.lost():
             _log.warning("lease_lost", workspace=lease.workspace, fence=lease.fence)
-            held.reactions.lost()
 
     def _let_go(self, held: Held, *, only: Lease | None = None) -> bool:
         with self._lock:

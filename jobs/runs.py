@@ -5,6 +5,7 @@ exactly one commit (or none, when nothing had to change), as long as the child i
 end that is not the child's own answer is resolved against the memory store first.
 """
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -74,11 +75,21 @@ class TaskRun:
         self._workspace = workspace
         self._lane = lane
         self._stop: StopReason | None = None
+        self._is_over = False
+        self._lock = threading.Lock()
 
-    def stop(self, reason: StopReason) -> None:
-        """End the run as soon as can be, from any thread; the first reason counts, repeats do no harm."""
-        self._stop = self._stop or reason
-        self._agents.kill(self._workspace.path)
+    def stop(self, reason: StopReason) -> bool:
+        """End the run as soon as can be, from any thread; the first reason counts, repeats do no harm.
+
+        Returns:
+            False when the run is over. Nothing is killed then: the child may be at the lane's next task.
+        """
+        with self._lock:
+            if self._is_over:
+                return False
+            self._stop = self._stop or reason
+            self._agents.kill(self._workspace.path)
+            return True
 
     def execute(self, refence: Callable[[int], Fence | None]) -> End:
         """Run the task, or find out how an earlier run ended.
@@ -89,6 +100,17 @@ class TaskRun:
         Returns:
             The end to report. A hand-back when the outcome can't be known now.
         """
+        try:
+            return self._execute(refence)
+        finally:
+            with self._lock:
+                self._is_over = True
+
+    @property
+    def _kind(self) -> Kind:
+        return self.grant.task.kind
+
+    def _execute(self, refence: Callable[[int], Fence | None]) -> End:
         if self.grant.mode == "resolve":
             cancelled = self.grant.task.cancel_requested
             return self._resolved(CANCELLED if cancelled else failed(self._kind, "worker_lost"))
@@ -102,10 +124,6 @@ class TaskRun:
             self.grant = replace(self.grant, fence=fence)
         _log.error("fence_out_of_step", task=self.grant.task.id, fence=self.grant.fence)
         return _LEASE_LOST
-
-    @property
-    def _kind(self) -> Kind:
-        return self.grant.task.kind
 
     def _run_once(self) -> End | _Behind:
         try:

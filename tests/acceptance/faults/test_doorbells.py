@@ -4,6 +4,7 @@ import itertools
 from collections import Counter
 
 from events.connect import connect
+from jobs.actors import TURN_MS
 from jobs.broker import Doorbell, open_broker
 from jobs.limits import MAX_PENDING
 from jobs.tasks import Task
@@ -148,8 +149,9 @@ def most_turns_of_others(starts: list[str]) -> int:
 def test_a_lane_that_always_has_work_gets_no_second_turn_before_the_others_had_one(make_cluster: MakeCluster):
     others = 60
     cluster = make_cluster(1 + others, agent_command=lane_child.command(), threads="4")
-    busy = [cluster.submit(0, "10") for _ in range(MAX_PENDING)]
-    rest = [cluster.submit(1 + number, "10") for number in range(others)]
+    longer_than_a_turn = str(TURN_MS + 20)
+    busy = [cluster.submit(0, longer_than_a_turn) for _ in range(MAX_PENDING)]
+    rest = [cluster.submit(1 + number, longer_than_a_turn) for number in range(others)]
     cluster.start_worker()
 
     cluster.wait_ended([*busy, *rest])

@@ -25,7 +25,11 @@ class Heard:
 
     @property
     def reactions(self) -> Reactions:
-        return Reactions(lost=self.lost.set, cancel=self.cancel.set, kept=self.kept.set)
+        return Reactions(lost=self._lose, cancel=self.cancel.set, kept=self.kept.set)
+
+    def _lose(self) -> bool:
+        self.lost.set()
+        return True
 
 
 @pytest.fixture

@@ -247,6 +247,18 @@ def test_the_first_reason_to_stop_counts():
     assert task_run.execute(lambda _: None).status == "cancelled"
 
 
+def test_a_run_that_is_over_kills_nothing_as_the_child_may_be_at_the_next_task():
+    agents = scripted(RememberResult.model_validate(RECORDED))
+    task_run = run_of(agents)
+    assert task_run.stop("lost")
+    assert agents.kills == 1
+
+    task_run.execute(lambda _: None)
+
+    assert not task_run.stop("lost")
+    assert agents.kills == 1
+
+
 def test_a_cancelled_task_that_had_run_before_is_resolved_to_cancelled():
     assert run(scripted(None, recorded=None), mode="resolve", cancel=True).status == "cancelled"
 
