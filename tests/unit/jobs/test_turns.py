@@ -21,7 +21,6 @@ class World:
     """Everything that a runner works with: a lane of some tasks, each of which takes ``task_ms``."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, tasks: int, task_ms: int, others_wait: int = 0):
-        monkeypatch.setattr(actors, "boot_ms", lambda: self.now_ms)
         self.now_ms = 0
         self.left = tasks
         self.ran = 0
@@ -30,6 +29,7 @@ class World:
         self.rings: list[int] = []
         self.runner: LaneRunner | None = None
         self.stop_after: int | None = None
+        monkeypatch.setattr(actors, "boot_ms", lambda: self.now_ms)
 
     def by_id(self, _workspace: str) -> Workspace:
         return W
@@ -45,6 +45,9 @@ class World:
 
     def ring(self, _workspace: WorkspaceId, stamp_ms: int) -> None:
         self.rings.append(stamp_ms)
+
+    def extend(self, *_: Any) -> None:
+        raise AssertionError("nobody renews here")
 
     @contextmanager
     def holding(self, *_: Any):
