@@ -38,6 +38,7 @@ def configure_logs(level: str = "info", *, process: str) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *to_text],
         )
     )
+    handler.addFilter(_without_traceback_of_the_engine)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
@@ -58,6 +59,13 @@ def _shared(process: str, *, on_terminal: bool) -> list[Processor]:
         structlog.stdlib.add_logger_name,
         times,
     ]
+
+
+def _without_traceback_of_the_engine(record: logging.LogRecord) -> bool:
+    """Shorten what dramatiq's consumers say, twice a second, of a Redis that is full or away."""
+    if record.name.startswith("dramatiq"):
+        record.exc_info = record.exc_text = None
+    return True
 
 
 def _without_none(_logger: object, _method: str, event: EventDict) -> EventDict:

@@ -87,9 +87,8 @@ class LaneRunner:
         self._parts = parts
         self._rules = rules
         self._draining = threading.Event()
-        self._pause = threading.Event()  # never set: a wait on it is a pause
         self._turns = 0
-        self._halted = False
+        self._halted = threading.Event()
         self._runs: list[tuple[WorkspaceId, TaskRun]] = []
         self._changed = threading.Condition()
 
@@ -104,7 +103,7 @@ class LaneRunner:
 
     def stop_all(self) -> None:
         """Have all runs end and be handed back, those that are about to begin too; may be repeated."""
-        self._halted = True
+        self._halted.set()
         for run in self._running():
             run.stop("shutdown")
 
@@ -210,13 +209,19 @@ class LaneRunner:
         return following
 
     def _persist(self, call: Callable[[], Answer], *, tries: int) -> Answer | None:
-        """Repeat a call that is safe to repeat until Redis answers; None when it never did."""
+        """Repeat a call that is safe to repeat until Redis answers; None when it never did.
+
+        A process that has to stop tries once more, then leaves it to whoever takes the lane over.
+        """
         for attempt in range(tries):
+            is_last = self._halted.is_set()
             try:
                 return call()
             except DependencyError as error:
                 _log.warning("storage_unavailable", reason=str(error))
-                self._pause.wait(min(RETRY_S * (attempt + 1), MAX_RETRY_S))
+                if is_last:
+                    break
+                self._halted.wait(min(RETRY_S * (attempt + 1), MAX_RETRY_S))
         return None
 
     def _reactions(self, run: TaskRun, workspace: Workspace) -> Reactions:
@@ -245,7 +250,7 @@ class LaneRunner:
     def _stoppable(self, run: TaskRun, workspace: WorkspaceId) -> Iterator[None]:
         with self._changed:
             self._runs.append((workspace, run))
-        if self._halted:
+        if self._halted.is_set():
             run.stop("shutdown")
         try:
             yield

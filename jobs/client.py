@@ -1,6 +1,6 @@
 """What the web may do with jobs: submit, look up, list, cancel, ask whether the service is fit."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from core.clock import boot_ms
 from core.ids import Kind, TaskId, WorkspaceId, is_task_id, new_task_id
 from core.keys import LaneKeys
+from core.logs import get_logger
 from core.settings import Settings
 from events.connect import connect, storage_errors
 from events.errors import StorageUnavailable
 from jobs.broker import Doorbell, open_broker
-from jobs.errors import TaskFinished
+from jobs.errors import RedisUnfit, TaskFinished
 from jobs.intake import Accepted, Gate, Intake
 from jobs.limits import LaneLimits, limits_of
 from jobs.registry import WorkerRegistry
@@ -25,30 +26,48 @@ if TYPE_CHECKING:
 
 LOAD_LIFE_MS = 1_000
 
+_log = get_logger(__name__)
 
-def open_jobs(settings: Settings) -> "JobsClient":
+
+def open_jobs(settings: Settings, *, is_checked: bool = True) -> "JobsClient":
     """Make a client from settings; connects when first used.
+
+    Args:
+        is_checked: whether Redis was found to be fit, see ``require_fit_redis``. If not, it is looked at
+            before the first task is accepted.
 
     Raises:
         ConfigError: no Redis is configured.
     """
     client = connect(settings.state)
-    return JobsClient(client, Doorbell(open_broker(settings), client), limits_of(settings))
+    jobs = JobsClient(client, Doorbell(open_broker(settings), client), limits_of(settings))
+    if not is_checked:
+        jobs.check_first(strict=_is_strict(settings))
+    return jobs
 
 
-def require_fit_redis(settings: Settings) -> None:
-    """Refuse to start on a Redis that may lose what is accepted; one that is away is not judged.
+def require_fit_redis(settings: Settings) -> bool:
+    """Refuse to start on a Redis that may lose what is accepted.
+
+    Returns:
+        False when it is away and could not be looked at.
 
     Raises:
         ConfigError: see ``jobs.requirements.check_redis``; the message names the mend.
     """
     client = connect(settings.state)
     try:
-        check_redis(client, strict=settings.redis_check == "refuse")
+        check_redis(client, strict=_is_strict(settings))
     except StorageUnavailable:
-        return
+        return False
+    else:
+        return True
     finally:
         client.close()
+
+
+def _is_strict(settings: Settings) -> bool:
+    return settings.redis_check == "refuse"
 
 
 def count_waiting(state_url: str, workspaces: Iterable[WorkspaceId], *, timeout_s: float) -> int:
@@ -92,8 +111,13 @@ class JobsClient:
         self._intake = Intake(client, limits)
         self._store = TaskStore(client)
         self._registry = WorkerRegistry(client)
+        self._check: Callable[[], None] | None = None
         self._overloaded = False
         self._load_known_until_ms = 0
+
+    def check_first(self, *, strict: bool) -> None:
+        """Accept nothing before Redis was looked at once, see ``jobs.requirements.check_redis``."""
+        self._check = lambda: check_redis(self._redis, strict=strict)
 
     def submit(self, workspace: WorkspaceId, submission: Submission) -> Task:
         """Accept a task: once this returns it is durable and will reach an end.
@@ -104,8 +128,10 @@ class JobsClient:
             Overloaded: the workers are far behind and the lane is idle.
             IdempotencyMismatch, IdempotencyConflict: the key was used for something else, or is forgotten.
             StorageFull: Redis is out of memory. By none of these anything was accepted.
-            StorageUnavailable: no answer; the task may or may not have been accepted.
+            StorageUnavailable: no answer; the task may or may not have been accepted. Or Redis is not fit,
+                and nothing was.
         """
+        self._require_checked()
         task_id = new_task_id(submission.kind)
         accepted = self._intake.submit(workspace, task_id, submission, gate=self._gate(workspace))
         if not accepted.fresh:  # an idempotency key, or the reply of a first try was lost on the wire
@@ -176,6 +202,16 @@ class JobsClient:
             return Readiness(storage=True, persistence=_persistence_problem(facts))
         except StorageUnavailable:
             return Readiness(storage=False)
+
+    def _require_checked(self) -> None:
+        if self._check is None:
+            return
+        try:
+            self._check()
+        except RedisUnfit as error:
+            _log.error("redis_unfit", finding=str(error))
+            raise StorageUnavailable("the state database is not fit") from error
+        self._check = None
 
     def _gate(self, workspace: WorkspaceId) -> Gate:
         if not self._registry.is_available(workspace):

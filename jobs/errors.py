@@ -3,32 +3,30 @@
 from core.errors import ConfigError, InputError, StateError
 
 
-class QueueFull(StateError):
-    """The lane holds as many unfinished tasks as it may.
+class ComeBackLater(StateError):
+    """There is no room now.
 
     Attributes:
-        retry_after_s: whole seconds after which a place is likely to be free, at least 1.
+        retry_after_s: whole seconds after which there is likely to be some, at least 1.
     """
+
+    code = "come_back_later"
+
+    def __init__(self, message: str, *, retry_after_s: int) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class QueueFull(ComeBackLater):
+    """The lane holds as many unfinished tasks as it may."""
 
     code = "remember_queue_full"
 
-    def __init__(self, message: str, *, retry_after_s: int) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
 
-
-class Overloaded(StateError):
-    """The workers are far behind: lanes that have nothing queued are not admitted now.
-
-    Attributes:
-        retry_after_s: whole seconds, at least 1.
-    """
+class Overloaded(ComeBackLater):
+    """The workers are far behind: lanes that have nothing queued are not admitted now."""
 
     code = "overloaded"
-
-    def __init__(self, message: str, *, retry_after_s: int) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
 
 
 class MemoryUnavailable(StateError):

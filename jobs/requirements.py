@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from redis.exceptions import ResponseError
+
 from core.clock import wall_ms
 from core.keys import CONFIG, PARTITIONS
 from core.logs import get_logger
@@ -51,6 +53,10 @@ def find_problems(client: "redis.Redis") -> list[str]:
         (_too_old(facts), "the Redis server is too old; use Redis 7.0 or Valkey 7.2, or a later one"),
         (not facts.get("aof_enabled"), "Redis does not persist; set `appendonly yes`"),
         (
+            _appendfsync(client) == "no",
+            "Redis does not flush what it persists; set `appendfsync always`, or `everysec`",
+        ),
+        (
             facts.get("maxmemory_policy") != "noeviction",
             "Redis may drop accepted tasks; set `maxmemory-policy noeviction`",
         ),
@@ -60,6 +66,15 @@ def find_problems(client: "redis.Redis") -> list[str]:
         ),
     ]
     return [mend for is_wrong, mend in checks if is_wrong]
+
+
+def _appendfsync(client: "redis.Redis") -> str | None:
+    """How the log reaches the disk; None where the server doesn't let us ask."""
+    try:
+        with storage_errors():
+            return client.config_get("appendfsync").get("appendfsync")
+    except ResponseError:
+        return None
 
 
 def _too_old(facts: dict[str, Any]) -> bool:

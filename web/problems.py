@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response
 from core.errors import DependencyError, InputError, MemlaneError, StateError
 from events.errors import StorageFull, StorageUnavailable
 from jobs.errors import (
+    ComeBackLater,
     IdempotencyConflict,
     IdempotencyMismatch,
     MemoryUnavailable,
@@ -52,7 +53,7 @@ def _retry(seconds: int) -> Callable[[Any], Mapping[str, str]]:
     return lambda _error: {"Retry-After": str(seconds)}
 
 
-def _retry_as_told(error: QueueFull | Overloaded) -> Mapping[str, str]:
+def _retry_as_told(error: ComeBackLater) -> Mapping[str, str]:
     return {"Retry-After": str(error.retry_after_s)}
 
 

@@ -42,12 +42,13 @@ def run(*, listen_fd: int | None = None, host: str | None = None, port: int | No
     token = token_of(settings)
     settings.state  # noqa: B018 - an unset URL is told now, not at the first request
     os.chdir(make_private(settings.home))
-    require_fit_redis(settings)
+    is_checked = require_fit_redis(settings)
     listener = bind(settings.host, settings.port) if listen_fd is None else socket.socket(fileno=listen_fd)
-    serve(lambda: _compose(settings, workspaces, token), listener)
+    serve(lambda: _compose(settings, workspaces, token, is_checked=is_checked), listener)
 
 
-def _compose(settings: Settings, workspaces: Workspaces, token: str) -> "Flask":
+def _compose(settings: Settings, workspaces: Workspaces, token: str, *, is_checked: bool) -> "Flask":
     """Open what a serving process has of its own; called after the fork."""
     hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
-    return create_app(settings, WebParts(workspaces, open_jobs(settings), hub), token=token, home=Path.home())
+    jobs = open_jobs(settings, is_checked=is_checked)
+    return create_app(settings, WebParts(workspaces, jobs, hub), token=token, home=Path.home())

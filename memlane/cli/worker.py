@@ -3,6 +3,7 @@
 # ruff: noqa: E402 - dramatiq reads its environment when it is imported
 
 import os
+from threading import Event
 
 from core.settings import changed_environment, export_engine_settings, load_model_settings, load_settings
 
@@ -10,7 +11,7 @@ export_engine_settings()  # before the import of jobs, which imports dramatiq
 
 from acp_bridge.bridge import open_bridge
 from acp_bridge.limits import Limits
-from core.logs import configure_logs
+from core.logs import configure_logs, get_logger
 from jobs.client import require_fit_redis
 from jobs.slot import open_slot
 from jobs.worker import WorkerSite, run_worker
@@ -19,6 +20,10 @@ from memlane.model_choice import choose_model
 from memlane.own_store import open_own_store
 from memlane.parts import own_command
 from memlane.site import workspaces_of
+
+RETRY_S = 1.0
+
+_log = get_logger(__name__)
 
 
 def run() -> int:
@@ -36,7 +41,9 @@ def run() -> int:
     workspaces = workspaces_of(settings)
     settings.state  # noqa: B018 - an unset URL is told before anything starts
     os.chdir(make_private(settings.home))
-    require_fit_redis(settings)
+    while not require_fit_redis(settings):
+        _log.warning("redis_away", retry_in_s=RETRY_S)
+        Event().wait(RETRY_S)
     slot = open_slot(settings)
     store_id = open_own_store(settings, workspaces).store_id
     own_agent = own_command("agent")

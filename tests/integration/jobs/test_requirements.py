@@ -1,12 +1,15 @@
 import pytest
 
-from core.keys import CONFIG
+from core.keys import CONFIG, LaneKeys
 from core.settings import Settings
 from events.connect import connect
-from jobs.client import require_fit_redis
+from events.errors import StorageUnavailable
+from jobs.client import open_jobs, require_fit_redis
 from jobs.errors import RedisUnfit
 from jobs.requirements import check_redis, find_problems
+from jobs.tasks import Submission
 from memlane.embedded import EmbeddedRedis
+from tests.support.lane import fresh_workspace_id
 
 
 def test_the_embedded_server_is_fit(own_redis: EmbeddedRedis):
@@ -22,6 +25,7 @@ def test_the_embedded_server_is_fit(own_redis: EmbeddedRedis):
     ("setting", "value", "mend"),
     [
         ("appendonly", "no", "appendonly yes"),
+        ("appendfsync", "no", "appendfsync always"),
         ("maxmemory-policy", "allkeys-lru", "maxmemory-policy noeviction"),
     ],
 )
@@ -73,7 +77,7 @@ def test_keys_of_another_layout_are_refused_even_when_told_to_warn(own_redis: Em
 
 
 def test_a_redis_that_is_away_is_not_judged():
-    require_fit_redis(Settings(redis_url="redis://127.0.0.1:1/0"))
+    assert not require_fit_redis(Settings(redis_url="redis://127.0.0.1:1/0"))
 
 
 def test_the_settings_say_how_strict_to_be(own_redis: EmbeddedRedis):
@@ -82,3 +86,28 @@ def test_the_settings_say_how_strict_to_be(own_redis: EmbeddedRedis):
     require_fit_redis(Settings(redis_url=own_redis.state_url, redis_check="warn"))
     with pytest.raises(RedisUnfit):
         require_fit_redis(Settings(redis_url=own_redis.state_url))
+
+
+def test_a_redis_that_was_away_at_the_start_is_looked_at_before_anything_is_accepted(
+    own_redis: EmbeddedRedis,
+):
+    settings = Settings(redis_url=own_redis.state_url)
+    client = connect(own_redis.state_url)
+    client.config_set("appendonly", "no")
+    jobs = open_jobs(settings, is_checked=False)
+    workspace = fresh_workspace_id()
+    submission = Submission("remember", {"content": "a fact"})
+
+    with pytest.raises(StorageUnavailable, match="not fit"):
+        jobs.submit(workspace, submission)
+    assert not client.exists(LaneKeys(workspace).lane)
+
+    client.config_set("appendonly", "yes")
+    assert jobs.submit(workspace, submission).status == "queued"
+
+
+def test_a_server_that_forbids_the_question_is_not_held_against_it(own_redis: EmbeddedRedis):
+    client = connect(own_redis.state_url)
+    client.execute_command("ACL", "SETUSER", "default", "-config")
+
+    assert find_problems(client) == []

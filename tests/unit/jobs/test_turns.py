@@ -8,6 +8,7 @@ import pytest
 from core.acp import RememberResult
 from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
 from core.workspaces import Workspace
+from events.errors import StorageUnavailable
 from jobs import actors
 from jobs.actors import TURN_MS, LaneParts, LaneRules, LaneRunner
 from jobs.lanes import Finished, Grant
@@ -116,6 +117,24 @@ def test_a_worker_that_stops_takes_no_further_task_and_has_the_lane_called_again
     assert (world.ran, world.rings) == (2, [7])
     assert world.runner is not None
     assert world.runner.wait_idle(0)
+
+
+def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(monkeypatch):
+    world = World(monkeypatch, tasks=1, task_ms=0)
+    tries = 0
+
+    def no_answer(*_: Any, **__: Any) -> None:
+        nonlocal tries
+        tries += 1
+        assert world.runner is not None
+        world.runner.stop_all()
+        raise StorageUnavailable("Redis gave no answer")
+
+    monkeypatch.setattr(world, "finish_and_claim", no_answer)
+
+    take_turn(world)
+
+    assert tries == 2
 
 
 def test_a_doorbell_that_reaches_a_stopping_worker_is_rung_again(monkeypatch):
