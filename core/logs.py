@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from contextlib import suppress
 
 import structlog
 from structlog.typing import EventDict, Processor
@@ -72,12 +73,21 @@ def _without_none(_logger: object, _method: str, event: EventDict) -> EventDict:
     return {name: value for name, value in event.items() if value is not None}
 
 
-class _Writer(structlog.WriteLogger):
-    """Writes to stderr what is text by now; ``name`` is the module's."""
+class _Writer:
+    """Writes to stderr what is text by now; ``name`` is the module's.
+
+    A line that can't be written is dropped (a full disk, no reader any more): work never fails for its log.
+    """
 
     def __init__(self, name: str) -> None:
-        super().__init__(sys.stderr)
         self.name = name
+
+    def msg(self, line: str) -> None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+
+    debug = info = warning = error = critical = exception = msg
 
 
 class _ProcessName:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import UUID
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -106,6 +107,11 @@ class Settings(BaseSettings):
     @classmethod
     def _skip_empty(cls, value: Any) -> Any:
         return value or None
+
+    @field_validator("store_id", mode="before")
+    @classmethod
+    def _read_store_id(cls, value: Any) -> Any:
+        return str(UUID(value)) if value else None
 
     @field_validator("memory_local", mode="before")
     @classmethod

@@ -1,6 +1,7 @@
 """dramatiq as the engine: a doorbell queue whose messages carry no content."""
 
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import dramatiq
@@ -8,7 +9,7 @@ from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.errors import DramatiqError
 
 from core.ids import WorkspaceId
-from core.keys import DOORBELL_CHANNEL
+from core.keys import DOORBELL_CHANNEL, LaneKeys
 from core.logs import get_logger
 from core.settings import Settings
 from events.connect import connect, storage_errors
@@ -129,6 +130,7 @@ class Doorbell:
             passes: how often this ring has been passed on already.
         """
         if passes >= len(PASS_DELAYS_MS):
+            self._note_unserved(workspace)
             return
         # not dramatiq's delay, which costs two more writes, and keeps time by the second
         timer = threading.Timer(
@@ -137,8 +139,13 @@ class Doorbell:
         timer.daemon = True
         timer.start()
 
+    def _note_unserved(self, workspace: WorkspaceId) -> None:
+        """Take a lane that nobody seems to serve off the list of those that wait for want of workers."""
+        with suppress(StorageUnavailable), storage_errors():
+            self._redis.zrem(LaneKeys(workspace).partition.wait, workspace)
+
     def _ring(self, workspace: WorkspaceId, stamp_ms: int, *, passes: int) -> None:
-        kwargs = {"passes": passes} if passes else {}  # a worker of an older version knows no passes
+        kwargs = {"passes": passes} if passes else {}  # a first ring has the shape that all versions know
         message: dramatiq.Message[None] = dramatiq.Message(
             queue_name=QUEUE, actor_name=ACTOR, args=(workspace, stamp_ms), kwargs=kwargs, options={}
         )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import redis
 
 LOAD_LIFE_MS = 1_000
+GLANCE_S = 0.5
 
 _log = get_logger(__name__)
 
@@ -40,7 +41,8 @@ def open_jobs(settings: Settings, *, is_checked: bool = True) -> "JobsClient":
         ConfigError: no Redis is configured.
     """
     client = connect(settings.state)
-    jobs = JobsClient(client, Doorbell(open_broker(settings), client), limits_of(settings))
+    glance = WorkerRegistry(connect(settings.state, timeout_s=GLANCE_S, retries=0))
+    jobs = JobsClient(client, Doorbell(open_broker(settings), client), limits_of(settings), glance=glance)
     if not is_checked:
         jobs.check_first(strict=_is_strict(settings))
     return jobs
@@ -104,13 +106,26 @@ class Readiness:
 class JobsClient:
     """Submits and finds tasks. Safe for use by many threads."""
 
-    def __init__(self, client: "redis.Redis", doorbell: Doorbell, limits: LaneLimits) -> None:
+    def __init__(
+        self,
+        client: "redis.Redis",
+        doorbell: Doorbell,
+        limits: LaneLimits,
+        *,
+        glance: WorkerRegistry | None = None,
+    ) -> None:
+        """Bind the parts.
+
+        Args:
+            glance: a registry on a connection without patience, for what is told only if it is at hand.
+        """
         self._redis = client
         self._doorbell = doorbell
         self._limits = limits
         self._intake = Intake(client, limits)
         self._store = TaskStore(client)
         self._registry = WorkerRegistry(client)
+        self._glance = glance or self._registry
         self._check: Callable[[], None] | None = None
         self._overloaded = False
         self._load_known_until_ms = 0
@@ -192,7 +207,7 @@ class JobsClient:
         Raises:
             StorageUnavailable: Redis gave no answer.
         """
-        return self._registry.models()
+        return self._glance.models()
 
     def ready(self) -> Readiness:
         """Check Redis and how it persists. Never fails."""

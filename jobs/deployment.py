@@ -34,8 +34,9 @@ class Deployment:
             StorageUnavailable: Redis gave no answer.
         """
         if self._name is None:
-            with storage_errors(), self._redis.pipeline(transaction=True) as pipe:
-                pipe.hsetnx(CONFIG, FIELD, new_uuid())
-                pipe.hget(CONFIG, FIELD)
-                self._name = str(pipe.execute()[-1])
+            with storage_errors():
+                # read first: a database that is out of memory refuses every write, and lanes must drain then
+                if self._redis.hget(CONFIG, FIELD) is None:
+                    self._redis.hsetnx(CONFIG, FIELD, new_uuid())
+                self._name = str(self._redis.hget(CONFIG, FIELD))
         return lane_id(self._name, workspace)

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, RedisError
 
 from core.ids import new_uuid
 from core.keys import LaneKeys
@@ -70,7 +70,12 @@ class Scripts:
             with self._redis.pipeline(transaction=False) as pipe:
                 for call in calls:
                     pipe.execute_command(*_command(*call))
-                return pipe.execute()
+                # redis-py rewrites what it raises itself, and then it is not known for what it is
+                replies = pipe.execute(raise_on_error=False)
+            for reply in replies:
+                if isinstance(reply, RedisError):
+                    raise reply
+            return replies
 
         return self._loaded(run)
 
@@ -78,9 +83,8 @@ class Scripts:
         with storage_errors():
             try:
                 return run()
-            except (
-                NoScriptError
-            ):  # a new server, or one that was restarted; what has run already may be repeated
+            except NoScriptError:
+                # a new server, or one that was restarted; what has run already may be repeated
                 for name in NAMES:
                     self._redis.script_load(source(name))
                 return run()

@@ -8,7 +8,6 @@ from core.keys import LaneKeys
 from core.settings import Settings
 from core.workspaces import Workspace
 from events.connect import connect, storage_errors
-from events.errors import StorageUnavailable
 
 STORE_FIELD = "storeId"
 
@@ -20,15 +19,13 @@ class StoreMismatch(ConfigError):
 
 
 def registered_stores(settings: Settings, workspaces: Iterable[Workspace]) -> dict[str, str]:
-    """Store ids by workspace path, of the workspaces whose lanes know one; none while Redis is away."""
-    client = connect(settings.state)
-    try:
-        with storage_errors():
-            known = {each.path: client.hget(LaneKeys(each.id).lane, STORE_FIELD) for each in workspaces}
-    except StorageUnavailable:
-        return {}  # each claim asks again
-    finally:
-        client.close()
+    """Store ids by workspace path, of the workspaces whose lanes know one.
+
+    Raises:
+        StorageUnavailable: Redis gave no answer.
+    """
+    with closing(connect(settings.state)) as client, storage_errors():
+        known = {each.path: client.hget(LaneKeys(each.id).lane, STORE_FIELD) for each in workspaces}
     return {path: str(store_id) for path, store_id in known.items() if store_id is not None}
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import redis
 
 
-SCAN_STEP = 1000
+SCAN_KEYS = 1000  # looked at per round trip
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Upkeep:
             return False
         with storage_errors():
             # found by name: a key outlives the record of its task
-            for name in self._redis.scan_iter(match=f"{keys.idempotency('*')}", count=SCAN_STEP):
+            for name in self._redis.scan_iter(match=keys.idempotency("*"), count=SCAN_KEYS):
                 self._redis.unlink(name)
         return True
 

@@ -35,5 +35,10 @@ def _drop_relative_entries() -> None:
     kept = [entry for entry in entries if Path(entry).is_absolute()]
     if kept:
         os.environ["PYTHONPATH"] = os.pathsep.join(kept)
-    dropped = {str(Path(entry).absolute()) for entry in entries} - {*kept, _OURS}
+    dropped = set(map(_as_python_does, entries)) - {_OURS, *map(_as_python_does, kept)}
     sys.path[:] = [entry for entry in sys.path if entry not in dropped]
+
+
+def _as_python_does(entry: str) -> str:
+    """How an entry of ``PYTHONPATH`` stands on the import path."""
+    return os.path.abspath(entry)  # noqa: PTH100 - resolve() would follow links, which Python doesn't

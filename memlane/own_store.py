@@ -16,6 +16,7 @@ def open_own_store(settings: Settings, workspaces: Workspaces) -> Store:
         StoreMismatch: the workspaces' tasks ran on another store so far; nothing was made or changed.
         StoreUnusable: the base is missing or can't be used, or its store is not the configured one.
         StoreBusy: a new store's lock was not free within 10 s.
+        StorageUnavailable: Redis does not tell which store that is; nothing was made.
     """
     if settings.adopt_store:
         store = open_store(settings.memory_base, expect=settings.store_id)

@@ -70,7 +70,7 @@ def workspaces_of(settings: Settings) -> Workspaces:
         )
     workspaces = Workspaces(settings.workspaces, must_exist=False)
     for workspace in workspaces:
-        if not Path(workspace.path).is_dir():
+        if not os.path.isdir(workspace.path):  # noqa: PTH112 - a path that can't be looked at counts as missing
             _log.warning("workspace_missing", workspace=workspace.path)
     return workspaces
 

@@ -169,7 +169,7 @@ def read_index(folder: int) -> bytes | None:
         if stat_of(folder, INDEX_NAME) is None:
             return b""
         return read_regular(folder, INDEX_NAME, max_bytes=_MAX_INDEX_BYTES)
-    except InputError:
+    except (InputError, PermissionError):
         return None
 
 

@@ -129,8 +129,9 @@ class StoreFiles:
             except FileExistsError:
                 raise StoreUnusable(f"{folder_name}/{name} exists; is the lock honoured here?") from None
             self.checkpoint(f"{folder_name} linked")
-            os.unlink(draft, dir_fd=temporary)
-            os.fsync(folder)
+            os.fsync(folder)  # before the draft goes: one of the two must outlive the machine
+            with suppress(OSError):
+                os.unlink(draft, dir_fd=temporary)
         self.checkpoint(f"{folder_name} durable")
 
     def drop_draft(self, draft: str) -> None:

@@ -169,6 +169,8 @@ class Placer:
 
     def _give_back(self, placement: Placement, name: str) -> None:
         # Somebody put a folder in the document's place between our look and the swap.
-        self._renames.place(placement.folder, placement.name, placement.part)
+        with suppress(FileNotFoundError):  # a holder that died here had moved it already
+            self._renames.place(placement.folder, placement.name, placement.part)
+        self._checkpoint("made room")
         self._renames.place(placement.folder, name, placement.name)
         raise StoreUnusable(f"a folder stands in the place of the document {placement.label}")

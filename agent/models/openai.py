@@ -62,7 +62,9 @@ class OpenAIModel:
     def complete(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
     ) -> Reply:
-        """Ask the server; tries again only on 429, 5xx and broken connections, within the deadline.
+        """Ask the server.
+
+        Tries again, within the deadline, only on 429, 5xx, broken connections and answers that break off.
 
         Raises:
             ModelRejected: any other 4xx.
@@ -173,12 +175,11 @@ async def _read_events(response: "httpx2.Response") -> Reply:
             break
         if event.data:
             completion.add(event.data)
-    reply = completion.reply()
     if is_done:
         await _drain(events)
     elif not completion.is_finished:
         raise _TryAgain("the answer broke off")
-    return reply
+    return completion.reply()
 
 
 async def _drain(events: AsyncIterator[Any]) -> None:

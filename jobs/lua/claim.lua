@@ -8,7 +8,6 @@
 --          {'foreign'} another memory store is registered
 -- Repeat-safe: the same claim id gets the same grant again.
 local keys = { lane = KEYS[1], pending = KEYS[2], due = KEYS[3], wait = KEYS[4] }
-local due = keys.due
 local base, workspace, claim = ARGV[1], ARGV[2], ARGV[5]
 local log = { lane = KEYS[1], stream = KEYS[5], channel = ARGV[3], epoch = ARGV[4] }
 local lease_ms, max_attempts, doorbell_ms = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
@@ -42,8 +41,9 @@ local expires_before = tonumber(lane[5] or '0')
 
 if lane[6] and lane[6] ~= ARGV[9] then
   if (running and running ~= '') or redis.call('LLEN', keys.pending) > 0 then
-    redis.call('ZADD', due, now + doorbell_ms, workspace) -- another worker may be the right one
+    redis.call('ZADD', keys.due, now + doorbell_ms, workspace) -- another worker may be the right one
   end
+  redis.call('ZREM', keys.wait, workspace) -- it doesn't wait for want of workers
   return { 'foreign' }
 end
 
@@ -58,7 +58,7 @@ local function take(task, kind)
   redis.call('HSET', keys.lane, 'running', task, 'runningKind', kind, 'claim', claim, 'fence', fence, 'mode', mode,
     'storeId', ARGV[9], 'expiresAtMs', string.format('%.0f', expires), 'leasedAtMs', string.format('%.0f', now),
     'doorbellAtMs', 0, 'doorbells', 0, 'recovered', '')
-  redis.call('ZADD', due, expires + DUE_SLACK_MS, workspace)
+  redis.call('ZADD', keys.due, expires + DUE_SLACK_MS, workspace)
   redis.call('ZREM', keys.wait, workspace)
   if mode == 'run' then
     start(task, kind, record)
@@ -74,14 +74,14 @@ if running and running ~= '' then
   end
   -- a holder that is proven dead (its slot lock was free) gets no grace
   if expires_before > now or (lane[8] ~= '1' and just_restarted()) then
-    redis.call('ZADD', due, math.max(expires_before, now) + DUE_SLACK_MS, workspace)
+    redis.call('ZADD', keys.due, math.max(expires_before, now) + DUE_SLACK_MS, workspace)
     return { 'busy' }
   end
   return take(running, lane[2])
 end
 
 if lane[7] == '1' then
-  redis.call('ZADD', due, now + HELD_LOOK_MS, workspace)
+  redis.call('ZADD', keys.due, now + HELD_LOOK_MS, workspace)
   return { 'held' }
 end
 local head = redis.call('LPOP', keys.pending)

@@ -3,7 +3,8 @@
 -- KEYS: due
 -- ARGV: partition prefix, owner (what the worker's claim ids begin with)
 -- Returns: {number of leases ended}
--- Repeat-safe: an ended lease is not ended again. One that has lapsed already counts: it needs no grace then. At most 1000 lanes a call; the rest run out by themselves.
+-- Repeat-safe: an ended lease is not ended again. One that has lapsed already counts, too: it needs no grace then.
+-- At most 1000 lanes a call; the rest run out by themselves.
 local now = now_ms()
 local ended = 0
 for _, workspace in ipairs(redis.call('ZRANGE', KEYS[1], 0, 999)) do

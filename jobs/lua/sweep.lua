@@ -20,7 +20,8 @@ local function ring(workspace, lane_key, doorbells)
   answer[#answer + 1] = stamp
 end
 
--- the broker's list is first in, first out: a doorbell not older than its head is still in it
+-- the broker's list is first in, first out: a doorbell not older than its head is still in it (one that was passed on may
+-- be taken for lost: it is rung once too often)
 local function still_queued(rung)
   return oldest and oldest > 0 and rung >= oldest and now - rung < ALWAYS_AFTER_MS
 end

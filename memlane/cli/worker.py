@@ -34,7 +34,8 @@ def run() -> int:
 
     Raises:
         ConfigError: a setting does not allow the start, or the workspaces' memory is elsewhere.
-        StoreUnusable: the memory base is missing or can't be used.
+        StoreUnusable, StoreBusy: the memory base is missing or can't be used.
+        StorageUnavailable: Redis went away between two questions.
     """
     settings = load_settings()
     configure_logs(settings.log_level, process="worker")

@@ -105,6 +105,7 @@ class ModelLane:
         """Take the lane if it is free; ``graced``: Redis is younger than a lease."""
         if self.store not in (None, store):
             self.due_ms = UNSAID if self.has_work else None
+            self.wait_ms = None
             return None
         if self.running:
             return self._claim_of_running(claim, store, lease_ms=lease_ms, graced=graced, now=now)

@@ -79,9 +79,10 @@ def test_an_answer_that_breaks_off_is_asked_for_again() -> None:
     assert len(server.requests) == 2
 
 
+@pytest.mark.parametrize("beginning", [[], ["The beginning of"]], ids=["empty", "begun"])
 @pytest.mark.parametrize("ending", ["", ": a comment\n\n", 'data: {"choices": []}\n\n', 'data: {"cho'])
-def test_a_stream_that_stops_in_mid_answer_is_asked_for_again(ending: str) -> None:
-    script = [events(chunk("The beginning of"), ending), says("Done.")]
+def test_a_stream_that_stops_in_mid_answer_is_asked_for_again(beginning: list[str], ending: str) -> None:
+    script = [events(*map(chunk, beginning), ending), says("Done.")]
     with scripted_model(script) as server, client(server.base_url) as model:
         assert ask(model).text == "Done."
 

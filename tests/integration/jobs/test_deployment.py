@@ -32,3 +32,11 @@ def test_a_name_that_somebody_chose_needs_no_database():
 def test_a_name_that_can_not_be_looked_up_is_never_made_up():
     with pytest.raises(StorageUnavailable):
         Deployment(connect("redis://127.0.0.1:1/0", retries=0), configured=None).lane_of(W)
+
+
+def test_a_database_that_is_out_of_memory_still_tells_its_name(own_redis: EmbeddedRedis):
+    client = connect(own_redis.state_url)
+    lane = Deployment(client, configured=None).lane_of(W)
+    client.config_set("maxmemory", 1)
+
+    assert Deployment(client, configured=None).lane_of(W) == lane

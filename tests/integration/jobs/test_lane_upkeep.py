@@ -6,6 +6,8 @@ import pytest
 
 from core.ids import new_task_id
 from core.keys import CONTROL_CHANNEL
+from core.settings import Settings
+from jobs.broker import PASS_DELAYS_MS, Doorbell, open_broker
 from jobs.errors import IdempotencyConflict, IdempotencyMismatch, MemoryUnavailable, Overloaded
 from jobs.lanes import Lease
 from jobs.tasks import End, Status
@@ -339,3 +341,31 @@ class TestSweepWithProbe:
 
         assert sweep.waiting == 1
         assert 60_000 <= sweep.oldest_wait_ms < 120_000
+
+
+class TestWaiting:
+    """Only lanes that want a worker count as waiting for one."""
+
+    def wait(self, lane: LaneUnderTest) -> float | None:
+        score: float | None = lane.redis.zscore(lane.keys.partition.wait, lane.workspace)
+        return score
+
+    def test_a_lane_of_another_store_does_not_count(self, lane: LaneUnderTest):
+        lane.submit()
+        lane.finish(lane.granted(store_id="a"))
+        _, accepted = lane.submit()
+        assert self.wait(lane) == accepted.accepted_ms
+
+        assert lane.claim(store_id="b") is None
+
+        assert self.wait(lane) is None
+
+    def test_a_lane_that_nobody_serves_counts_until_its_doorbell_has_gone_round(self, lane: LaneUnderTest):
+        settings = Settings(redis_url="redis://127.0.0.1:1/0")
+        doorbell = Doorbell(open_broker(settings), lane.redis)
+        lane.submit()
+        assert self.wait(lane) is not None
+
+        doorbell.pass_on(lane.workspace, 1, passes=len(PASS_DELAYS_MS))
+
+        assert self.wait(lane) is None

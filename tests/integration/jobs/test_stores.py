@@ -5,6 +5,7 @@ import pytest
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect
+from events.errors import StorageUnavailable
 from jobs.stores import adopt_store, registered_stores
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest
@@ -53,5 +54,6 @@ def test_a_lane_can_be_moved_to_another_store(
     assert lane.granted(store_id="mine").task.id == task
 
 
-def test_a_redis_that_is_away_is_not_asked(workspaces: Workspaces):
-    assert registered_stores(Settings(redis_url="redis://127.0.0.1:1/0"), workspaces) == {}
+def test_a_redis_that_is_away_does_not_pass_for_one_that_knows_no_store(workspaces: Workspaces):
+    with pytest.raises(StorageUnavailable):
+        registered_stores(Settings(redis_url="redis://127.0.0.1:1/0"), workspaces)

@@ -7,6 +7,7 @@ import pytest
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect
+from events.errors import StorageUnavailable
 from jobs.stores import StoreMismatch
 from memlane.embedded import EmbeddedRedis
 from memlane.own_store import open_own_store
@@ -45,6 +46,17 @@ def test_nothing_is_made_in_the_empty_place_of_a_volume(settings: Settings, work
 
     with pytest.raises(StoreMismatch, match=workspaces.primary.path):
         open_own_store(settings, workspaces)
+
+    assert list(settings.memory_base.iterdir()) == []
+
+
+def test_nothing_is_made_while_redis_can_not_tell_whose_store_it_is(
+    settings: Settings, workspaces: Workspaces
+):
+    away = settings.model_copy(update={"redis_url": "redis://127.0.0.1:1/0"})
+
+    with pytest.raises(StorageUnavailable):
+        open_own_store(away, workspaces)
 
     assert list(settings.memory_base.iterdir()) == []
 

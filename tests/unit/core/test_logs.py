@@ -1,6 +1,8 @@
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 SCRIPT = """
 import logging
@@ -19,6 +21,26 @@ try:
 except ZeroDivisionError:
     log.exception("broken")
 """
+
+
+def run_with_stderr(descriptor: int) -> subprocess.CompletedProcess[str]:
+    source = f"{SCRIPT}\nprint('done', flush=True)\nimport os\nos._exit(0)"
+    return subprocess.run(
+        [sys.executable, "-c", source], stdout=subprocess.PIPE, stderr=descriptor, text=True, check=True
+    )
+
+
+def test_work_goes_on_when_the_disk_of_its_log_is_full():
+    with Path("/dev/full").open("w") as full:
+        assert run_with_stderr(full.fileno()).stdout == "done\n"
+
+
+def test_work_goes_on_when_nobody_reads_its_log_any_more():
+    reader, writer = os.pipe()
+    os.close(reader)
+
+    assert run_with_stderr(writer).stdout == "done\n"
+    os.close(writer)
 
 
 def test_a_pipe_gets_one_json_object_a_line_without_facts_that_are_none():

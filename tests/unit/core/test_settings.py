@@ -139,3 +139,15 @@ def test_no_redis_is_a_clear_error():
 )
 def test_without_a_model_the_offline_model_serves(given: dict[str, str], offline: bool):
     assert ModelSettings.model_validate(given).offline is offline
+
+
+def test_a_store_id_is_read_in_any_writing_and_an_empty_one_is_none(monkeypatch):
+    monkeypatch.setenv("MEMLANE_STORE_ID", "6F1B0A52-3C9E-4D6B-8B63-0F6C5E1E9D11")
+    assert load_settings().store_id == "6f1b0a52-3c9e-4d6b-8b63-0f6c5e1e9d11"
+
+    monkeypatch.setenv("MEMLANE_STORE_ID", "")
+    assert load_settings().store_id is None
+
+    monkeypatch.setenv("MEMLANE_STORE_ID", "mine")
+    with pytest.raises(ConfigError, match="MEMLANE_STORE_ID"):
+        load_settings()

@@ -5,7 +5,7 @@ import signal
 from memory.renames import Renames
 from memory.store import open_store
 from tests.support.memory import KillAt, fenced_task, note, revision
-from tests.support.memory_process import commit, in_child
+from tests.support.memory_process import commit, in_child, seal
 
 
 class AlwaysTaken(Renames):
@@ -44,6 +44,21 @@ def test_a_folder_that_was_swapped_away_is_given_back(memory_base):
     open_store(memory_base.path).seal(run)
     assert path.read_bytes() == note()
     assert list(memory_base.user.glob(".memlane-*")) == []
+
+
+def test_a_folder_is_given_back_by_the_next_holder_when_one_died_at_it(memory_base):
+    path = memory_base.put(memory_base.user / "a.md", note("Old"))
+    run = fenced_task()
+    in_child(commit, memory_base, run, {path: note()}, checkpoint=KillAt(name="part ready"))
+    (temporary,) = memory_base.user.glob(".memlane-*.tmp")
+    temporary.rename(path)
+    memory_base.put(temporary / "inner.txt", b"mine")
+    code = in_child(seal, memory_base, run, checkpoint=KillAt(name="made room"), native=True)
+    assert code == -signal.SIGKILL
+
+    open_store(memory_base.path).seal(run)
+
+    assert (path / "inner.txt").read_bytes() == b"mine"
 
 
 def test_special_files_that_take_a_documents_place_are_recorded(memory_base):

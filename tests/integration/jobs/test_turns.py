@@ -1,0 +1,147 @@
+"""How long a lane keeps its turn: real lanes and doorbells, agents on a clock of the test's own."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from core.acp import RememberResult
+from core.settings import Settings
+from core.workspaces import Workspaces
+from events.connect import connect
+from jobs import actors
+from jobs.actors import TURN_MS, LaneParts, LaneRules, LaneRunner
+from jobs.broker import Doorbell, open_broker
+from jobs.deployment import Deployment
+from jobs.keeper import Keeper
+from jobs.presence import Presence
+from jobs.registry import WorkerRegistry
+from memlane.embedded import EmbeddedRedis
+from tests.support.lane import LaneUnderTest
+
+if TYPE_CHECKING:
+    from acp_bridge.bridge import Bridge
+
+DONE = RememberResult(summary="Saved.", files_touched=[], touched_scopes=[])
+
+
+class Agents:
+    """Stands at the border to agent processes: each task takes as long as the test says."""
+
+    def __init__(self, *, task_ms: int, after: Callable[[int], None] = lambda _: None) -> None:
+        """Start the clock.
+
+        Args:
+            after: called with the number of each task once it is done.
+        """
+        self.now_ms = 0
+        self.ran = 0
+        self.kills = 0
+        self._task_ms = task_ms
+        self._after = after
+
+    def remember(self, *_: Any) -> RememberResult:
+        self.ran += 1
+        self.now_ms += self._task_ms
+        self._after(self.ran)
+        return DONE
+
+    def kill(self, _workspace: str) -> None:
+        self.kills += 1
+
+    def extend(self, *_: Any) -> None:
+        """Nothing has a life to be extended."""
+
+
+class Bench:
+    """A runner on a lane that has tasks."""
+
+    def __init__(self, redis: EmbeddedRedis, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        settings = Settings(redis_url=redis.state_url, broker_url=redis.broker_url)
+        self.redis = redis
+        self.doorbell = Doorbell(open_broker(settings), connect(settings.state))
+        self.workspaces = Workspaces([str(folder)])
+        self.lane = LaneUnderTest(connect(settings.state), workspace=self.workspaces.primary.id)
+        self.monkeypatch = monkeypatch
+        registry = WorkerRegistry(connect(settings.state))
+        self.keeper = Keeper(self.lane.lanes, renew_ms=60_000)
+        self.presence = Presence(registry, "w", facts={}, ask=lambda _: True, period_s=60.0)
+
+    def runner(self, agents: Agents, *, tasks: int, batch: int = 64) -> LaneRunner:
+        self.monkeypatch.setattr(actors, "boot_ms", lambda: agents.now_ms)
+        for _ in range(tasks):
+            self.lane.submit()
+        parts = LaneParts(
+            lanes=self.lane.lanes,
+            keeper=self.keeper,
+            doorbell=self.doorbell,
+            presence=self.presence,
+            deployment=Deployment(self.lane.redis, configured=None),
+            bridge=cast("Bridge", agents),
+            workspaces=self.workspaces,
+        )
+        return LaneRunner(parts, LaneRules(owner="w", store_id="s", batch=batch, child_ms=1))
+
+    def take_turn(self, agents: Agents, *, tasks: int = 5, batch: int = 64) -> tuple[int, int]:
+        """Tasks that ran in one turn, and doorbells afterwards."""
+        self.runner(agents, tasks=tasks, batch=batch).run_lane(self.lane.workspace, 3)
+        return agents.ran, self.doorbell.waiting()
+
+    def close(self) -> None:
+        self.keeper.close()
+        self.presence.close()
+
+
+@pytest.fixture
+def bench(own_redis: EmbeddedRedis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    bench = Bench(own_redis, tmp_path, monkeypatch)
+    yield bench
+    bench.close()
+
+
+def test_short_tasks_share_a_turn_although_others_wait(bench: Bench):
+    bench.doorbell.ring(bench.lane.workspace, 1)
+
+    assert bench.take_turn(Agents(task_ms=TURN_MS // 10)) == (5, 1)
+
+
+def test_a_turn_ends_with_the_task_that_makes_it_too_long_if_others_wait(bench: Bench):
+    bench.doorbell.ring(bench.lane.workspace, 1)
+
+    assert bench.take_turn(Agents(task_ms=TURN_MS)) == (1, 2)
+
+
+def test_while_nobody_else_waits_long_tasks_follow_each_other(bench: Bench):
+    assert bench.take_turn(Agents(task_ms=60_000)) == (5, 0)
+
+
+def test_a_turn_has_at_most_so_many_tasks(bench: Bench):
+    assert bench.take_turn(Agents(task_ms=0), batch=3) == (3, 1)
+
+
+def test_a_worker_that_stops_takes_no_further_task_and_has_the_lane_called_again(bench: Bench):
+    agents = Agents(task_ms=0, after=lambda number: runner.drain() if number == 2 else None)
+    runner = bench.runner(agents, tasks=5)
+
+    runner.run_lane(bench.lane.workspace, 3)
+
+    assert (agents.ran, bench.doorbell.waiting()) == (2, 1)
+    assert runner.wait_idle(0)
+
+    runner.run_lane(bench.lane.workspace, 4)
+
+    assert (agents.ran, bench.doorbell.waiting()) == (2, 2)
+
+
+def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench: Bench):
+    def go_away(_number: int) -> None:
+        bench.redis.stop()
+        runner.stop_all()
+
+    agents = Agents(task_ms=0, after=go_away)
+    runner = bench.runner(agents, tasks=2)
+
+    runner.run_lane(bench.lane.workspace, 3)  # returns, though its end could not be written
+
+    assert (agents.ran, agents.kills) == (1, 1)
