@@ -9,7 +9,7 @@ from events.connect import storage_errors
 if TYPE_CHECKING:
     import redis
 
-FIELD = "deployment"
+DEPLOYMENT_FIELD = "deployment"
 
 
 class Deployment:
@@ -36,7 +36,7 @@ class Deployment:
         if self._name is None:
             with storage_errors():
                 # read first: a database that is out of memory refuses every write, and lanes must drain then
-                if self._redis.hget(CONFIG, FIELD) is None:
-                    self._redis.hsetnx(CONFIG, FIELD, new_uuid())
-                self._name = str(self._redis.hget(CONFIG, FIELD))
+                if self._redis.hget(CONFIG, DEPLOYMENT_FIELD) is None:
+                    self._redis.hsetnx(CONFIG, DEPLOYMENT_FIELD, new_uuid())
+                self._name = str(self._redis.hget(CONFIG, DEPLOYMENT_FIELD))
         return lane_id(self._name, workspace)

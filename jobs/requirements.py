@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 from redis.exceptions import ResponseError
 
 from core.clock import wall_ms
+from core.ids import new_uuid
 from core.keys import CONFIG, PARTITIONS
 from core.logs import get_logger
 from events.connect import storage_errors
+from jobs.deployment import DEPLOYMENT_FIELD
 from jobs.errors import RedisUnfit
 
 if TYPE_CHECKING:
@@ -91,8 +93,10 @@ def _version(text: str) -> tuple[int, ...]:
 
 def _agree_on_layout(client: "redis.Redis") -> None:
     ours = {"layout": LAYOUT, "partitions": str(PARTITIONS)}
+    # the deployment's name comes with the first start, so that no backup of the data lacks it
+    firsts = ours | {DEPLOYMENT_FIELD: new_uuid()}
     with storage_errors(), client.pipeline(transaction=True) as pipe:
-        for name, value in ours.items():
+        for name, value in firsts.items():
             pipe.hsetnx(CONFIG, name, value)
         pipe.hgetall(CONFIG)
         stored: dict[str, str] = pipe.execute()[-1]

@@ -45,7 +45,7 @@ class AgentChild:
         """What the child wrote to standard error so far."""
         return self._log_path.read_text()
 
-    def call(self, method: str, params: Any, *, timeout_s: float = 20) -> Any:
+    def call(self, method: str, params: Any, *, timeout_s: float = 60) -> Any:
         """Send a request and wait for its answer: the result, or the ``ErrorResponse``."""
         return self.answer(self.send(method, params), timeout_s=timeout_s)
 

@@ -15,7 +15,7 @@ from core.ids import Kind, WorkspaceId, new_uuid, workspace_id
 from core.settings import Settings
 from events.connect import connect
 from jobs.broker import QUEUE
-from jobs.client import open_jobs
+from jobs.client import open_jobs, require_fit_redis
 from jobs.limits import limits_of
 from jobs.tasks import Submission, Task
 from memlane.embedded import EmbeddedRedis
@@ -114,6 +114,7 @@ class Cluster:
         self._accepted: dict[WorkspaceId, list[str]] = {workspace: [] for workspace in self.ids}
         urls = {"redis_url": redis.state_url, "broker_url": redis.broker_url}
         self.settings = Settings.model_validate(urls | settings)
+        assert require_fit_redis(self.settings)  # as every web and worker does at its start
         self.jobs = open_jobs(self.settings)
         self.recorder = Recorder(redis.state_url, self.ids)
         self.state: Any = connect(redis.state_url)  # redis-py can't say that this client answers text

@@ -33,11 +33,13 @@ def _die(*_args: Any, **_kwargs: Any) -> None:
 
 def dies_before_finish() -> None:
     """It dies when a task has ended, before it says so."""
-    _fault.setattr("jobs.lanes.Lanes.finish_if_current", _die)
+    for way in ("finish_if_current", "finish_and_claim"):
+        _fault.setattr(f"jobs.lanes.Lanes.{way}", _die)
 
 
 def dies_before_ring() -> None:
-    """It dies after an end is written, before the doorbell for the next task is rung."""
+    """It dies after an end is written, before the doorbell for the next task is rung; its turns are short."""
+    _fault.setattr("jobs.actors.LaneRunner._is_over", lambda *_: True)
     _fault.setattr("jobs.broker.Doorbell.ring", _die)
 
 

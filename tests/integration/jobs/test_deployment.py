@@ -4,7 +4,7 @@ from core.ids import WorkspaceId
 from core.keys import CONFIG
 from events.connect import connect
 from events.errors import StorageUnavailable
-from jobs.deployment import FIELD, Deployment
+from jobs.deployment import DEPLOYMENT_FIELD, Deployment
 from memlane.embedded import EmbeddedRedis
 
 W = WorkspaceId("w1")
@@ -21,7 +21,7 @@ def test_all_workers_of_one_database_know_a_lane_by_one_name(own_redis: Embedded
     lanes = {Deployment(connect(own_redis.state_url), configured=None).lane_of(W) for _ in range(3)}
 
     assert len(lanes) == 1
-    kept = connect(own_redis.state_url).hget(CONFIG, FIELD)
+    kept = connect(own_redis.state_url).hget(CONFIG, DEPLOYMENT_FIELD)
     assert lanes == {f"{kept!s}/{W}"}
 
 
