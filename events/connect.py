@@ -18,6 +18,7 @@ MAX_CONNECTIONS = (
 
 _CANT_SERVE = (
     redis.ConnectionError,
+    redis.InvalidResponse,  # it speaks another protocol
     redis.TimeoutError,
     redis.ReadOnlyError,
     ClusterDownError,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 LOAD_LIFE_MS = 1_000
 GLANCE_S = 0.5
+START_CHECK_S = 2.0
 
 _log = get_logger(__name__)
 
@@ -43,8 +44,7 @@ def open_jobs(settings: Settings, *, is_checked: bool = True) -> "JobsClient":
     client = connect(settings.state)
     glance = WorkerRegistry(connect(settings.state, timeout_s=GLANCE_S, retries=0))
     jobs = JobsClient(client, Doorbell(open_broker(settings), client), limits_of(settings), glance=glance)
-    if not is_checked:
-        jobs.check_first(strict=_is_strict(settings))
+    jobs.require_fit(strict=_is_strict(settings), is_checked=is_checked)
     return jobs
 
 
@@ -57,10 +57,11 @@ def require_fit_redis(settings: Settings) -> bool:
     Raises:
         ConfigError: see ``jobs.requirements.check_redis``; the message names the mend.
     """
-    client = connect(settings.state)
+    client = connect(settings.state, timeout_s=START_CHECK_S, retries=0)
     try:
         check_redis(client, strict=_is_strict(settings))
-    except StorageUnavailable:
+    except StorageUnavailable as error:
+        _log.warning("redis_away", reason=str(error))
         return False
     else:
         return True
@@ -127,12 +128,20 @@ class JobsClient:
         self._registry = WorkerRegistry(client)
         self._glance = glance or self._registry
         self._check: Callable[[], None] | None = None
+        self._must_persist = False
         self._overloaded = False
         self._load_known_until_ms = 0
 
-    def check_first(self, *, strict: bool) -> None:
-        """Accept nothing before Redis was looked at once, see ``jobs.requirements.check_redis``."""
-        self._check = lambda: check_redis(self._redis, strict=strict)
+    def require_fit(self, *, strict: bool, is_checked: bool) -> None:
+        """Accept nothing while Redis may lose it, as seen within the last second.
+
+        Args:
+            strict: as for ``jobs.requirements.check_redis``.
+            is_checked: whether it was checked as a whole; if not, that is done before the first task.
+        """
+        self._must_persist = strict
+        if not is_checked:
+            self._check = lambda: check_redis(self._redis, strict=strict)
 
     def submit(self, workspace: WorkspaceId, submission: Submission) -> Task:
         """Accept a task: once this returns it is durable and will reach an end.
@@ -212,9 +221,7 @@ class JobsClient:
     def ready(self) -> Readiness:
         """Check Redis and how it persists. Never fails."""
         try:
-            with storage_errors():
-                facts = {**self._info("persistence"), **self._info("memory")}
-            return Readiness(storage=True, persistence=_persistence_problem(facts))
+            return Readiness(storage=True, persistence=_persistence_problem(self._persistence_facts()))
         except StorageUnavailable:
             return Readiness(storage=False)
 
@@ -224,8 +231,7 @@ class JobsClient:
         try:
             self._check()
         except RedisUnfit as error:
-            _log.error("redis_unfit", finding=str(error))
-            raise StorageUnavailable("the state database is not fit") from error
+            raise _unfit(str(error)) from error
         self._check = None
 
     def _gate(self, workspace: WorkspaceId) -> Gate:
@@ -236,11 +242,22 @@ class JobsClient:
     def _is_overloaded(self) -> bool:
         now_ms = boot_ms()
         if now_ms >= self._load_known_until_ms:
+            self._require_persistence()
             waiting, oldest_wait_ms = self._registry.load()
             limits = self._limits
             self._overloaded = waiting > limits.max_waiting_lanes or oldest_wait_ms > limits.max_wait_ms
             self._load_known_until_ms = now_ms + LOAD_LIFE_MS
         return self._overloaded
+
+    def _require_persistence(self) -> None:
+        """Look at what can change while the server runs, or when it is started again otherwise."""
+        problem = _persistence_problem(self._persistence_facts()) if self._must_persist else None
+        if problem is not None:
+            raise _unfit(problem)
+
+    def _persistence_facts(self) -> dict[str, Any]:
+        with storage_errors():
+            return {**self._info("persistence"), **self._info("memory")}
 
     def _info(self, section: str) -> dict[str, Any]:
         return self._redis.info(section)
@@ -265,6 +282,11 @@ def _fresh_task(workspace: WorkspaceId, submission: Submission, accepted: Accept
         client_id=submission.client_id,
         position=accepted.position,
     )
+
+
+def _unfit(finding: str) -> StorageUnavailable:
+    _log.error("redis_unfit", finding=finding)
+    return StorageUnavailable("the state database is not fit")
 
 
 def _persistence_problem(facts: dict[str, Any]) -> str | None:

@@ -11,7 +11,7 @@ export_engine_settings()  # before the import of jobs, which imports dramatiq
 
 from acp_bridge.bridge import open_bridge
 from acp_bridge.limits import Limits
-from core.logs import configure_logs, get_logger
+from core.logs import configure_logs
 from jobs.client import require_fit_redis
 from jobs.slot import open_slot
 from jobs.worker import WorkerSite, run_worker
@@ -22,8 +22,6 @@ from memlane.parts import own_command
 from memlane.site import workspaces_of
 
 RETRY_S = 1.0
-
-_log = get_logger(__name__)
 
 
 def run() -> int:
@@ -43,7 +41,6 @@ def run() -> int:
     settings.state  # noqa: B018 - an unset URL is told before anything starts
     os.chdir(make_private(settings.home))
     while not require_fit_redis(settings):
-        _log.warning("redis_away", retry_in_s=RETRY_S)
         Event().wait(RETRY_S)
     slot = open_slot(settings)
     store_id = open_own_store(settings, workspaces).store_id

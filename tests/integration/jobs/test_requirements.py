@@ -1,3 +1,6 @@
+import socket
+import threading
+
 import pytest
 
 from core.keys import CONFIG, LaneKeys
@@ -111,3 +114,34 @@ def test_a_server_that_forbids_the_question_is_not_held_against_it(own_redis: Em
     client.execute_command("ACL", "SETUSER", "default", "-config")
 
     assert find_problems(client) == []
+
+
+def test_a_redis_that_stops_persisting_while_we_serve_is_given_nothing_more(own_redis: EmbeddedRedis):
+    jobs = open_jobs(Settings(redis_url=own_redis.state_url))
+    connect(own_redis.state_url).config_set("appendonly", "no")
+
+    with pytest.raises(StorageUnavailable, match="not fit"):
+        jobs.submit(fresh_workspace_id(), Submission("remember", {"content": "a fact"}))
+
+
+def test_one_who_was_told_only_to_warn_accepts_all_the_same(own_redis: EmbeddedRedis):
+    jobs = open_jobs(Settings(redis_url=own_redis.state_url, redis_check="warn"))
+    connect(own_redis.state_url).config_set("appendonly", "no")
+
+    task = jobs.submit(fresh_workspace_id(), Submission("remember", {"content": "a fact"}))
+
+    assert task.status == "queued"
+
+
+def test_a_server_of_another_kind_counts_as_away():
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+
+        def greet() -> None:
+            connection, _ = other.accept()
+            with connection:
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        threading.Thread(target=greet, daemon=True).start()
+
+        assert not require_fit_redis(Settings(redis_url=f"redis://127.0.0.1:{port}/0"))
