@@ -21,7 +21,8 @@ import time
 NOT_STARTED = 127  # the shell's word for a command that can't be executed
 
 _IGNORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_DEFAULT_IN_AGENT = (*_IGNORED, signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores the latter two
+# Python ignores SIGPIPE and SIGXFSZ; a shell that starts us in the background, SIGQUIT
+_DEFAULT_IN_AGENT = (*_IGNORED, signal.SIGPIPE, signal.SIGXFSZ, signal.SIGQUIT)
 _LONGEST_WAIT_MS = 1_000  # a poll does not count suspend, deadlines do
 _KILL_LIMIT_MS = 2_000
 _KILL_ROUND_MS = 100

@@ -26,21 +26,8 @@ MAINTENANCE_PER_MILLION = 100_000
 DEAD_MESSAGE_TTL_MS = 3_600_000
 BROKER_TIMEOUT_S = 5.0
 IDLE_POLL_S = 1.0  # a consumer that nobody wakes looks by itself this often
-PASS_DELAYS_MS = (
-    5,
-    10,
-    20,
-    30,
-    40,
-    60,
-    80,
-    120,
-    160,
-    250,
-    500,
-    1_000,
-    2_000,
-)  # before the next worker gets a doorbell
+# before the next worker gets a doorbell that the last one could do nothing with
+PASS_DELAYS_MS = (5, 10, 20, 30, 40, 60, 80, 120, 160, 250, 500, 1_000, 2_000)
 FETCH_SLEEP_MS = 1  # what dramatiq's own consumer may sleep; the waiting is ours
 
 _log = get_logger(__name__)

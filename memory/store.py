@@ -249,12 +249,22 @@ def open_store(
         if expect is not None:
             _require_store(files, expect)
             return Store(files, store_id=expect, renames=renames or Renames())
-        content = files.read(_TOP, _STORE_ID) or _make_store_id(files)
+        content = _read_store_id(files) or _make_store_id(files)
     return Store(files, store_id=_parse_store_id(content), renames=renames or Renames())
 
 
+def _read_store_id(files: StoreFiles) -> bytes | None:
+    try:
+        return files.read(_TOP, _STORE_ID)
+    except StoreUnusable:
+        # it is being made just now, or its maker died: under the lock its draft goes, which is a second link
+        with files.open() as folder, hold_lock(folder):
+            files.sweep()
+            return files.read(_TOP, _STORE_ID)
+
+
 def _require_store(files: StoreFiles, expected: str) -> None:
-    content = files.read(_TOP, _STORE_ID)
+    content = _read_store_id(files)
     if content is None:
         raise StoreUnusable(f"the memory store below {files.base} is missing (expected {expected})")
     found = _parse_store_id(content)
@@ -267,6 +277,7 @@ def _require_store(files: StoreFiles, expected: str) -> None:
 def _make_store_id(files: StoreFiles) -> bytes:
     files.make_store()
     with files.open() as folder, hold_lock(folder) as lock:
+        files.sweep()
         content = files.read(_TOP, _STORE_ID)
         if content is None:
             content = ids.new_uuid().encode()

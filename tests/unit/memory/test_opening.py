@@ -1,12 +1,13 @@
 import resource
+import signal
 
 import pytest
 
 from core.ids import new_uuid
 from memory.errors import StoreUnusable
 from memory.store import open_store
-from tests.support.memory import BOTH, MemoryBase, describe, fenced_task, note
-from tests.support.memory_process import in_child
+from tests.support.memory import BOTH, KillAt, MemoryBase, describe, fenced_task, note
+from tests.support.memory_process import in_child, seal
 
 
 @pytest.fixture
@@ -37,6 +38,15 @@ def test_another_store_than_the_expected_one_is_refused(memory_base, store):
 
     with pytest.raises(StoreUnusable, match=rf"is another one: {store.store_id} \(expected {expected}\)"):
         open_store(memory_base.path, expect=expected)
+
+
+@pytest.mark.parametrize("is_expected", [False, True])
+def test_a_store_whose_maker_died_while_it_made_it_can_be_opened(memory_base, is_expected):
+    code = in_child(seal, memory_base, fenced_task(), checkpoint=KillAt(name=". linked"), native=True)
+    assert code == -signal.SIGKILL
+    made = (memory_base.path / "memlane" / "store-id").read_text().strip()
+
+    assert open_store(memory_base.path, expect=made if is_expected else None).store_id == made
 
 
 def test_a_missing_base_is_told_apart_from_a_missing_store(tmp_path):
