@@ -155,14 +155,14 @@ class Store:
             StoreUnusable: the store is gone, another one, read-only or full.
         """
         with disk_errors("the memory store"):
-            _require_store(self._files, self.store_id)
+            _require_store(self._files, _read_store_id(self._files), self.store_id)
         self._files.require_writable()
 
     @contextmanager
     def _held(self) -> Iterator[HeldStore]:
         """Hold the lock, with every committed intent in its place or its roots blocked."""
         with disk_errors("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
-            _require_store(self._files, self.store_id)
+            _require_store(self._files, self._files.read(_TOP, _STORE_ID), self.store_id)
             held = HeldStore(self._files, self._journal, Applier(self._files, lock, renames=self._renames))
             held.tidy_up()
             yield held
@@ -247,7 +247,7 @@ def open_store(
     files = StoreFiles(canonical_folder(base, "memory base"), checkpoint=checkpoint)
     with disk_errors("the memory store"):
         if expect is not None:
-            _require_store(files, expect)
+            _require_store(files, _read_store_id(files), expect)
             return Store(files, store_id=expect, renames=renames or Renames())
         content = _read_store_id(files) or _make_store_id(files)
     return Store(files, store_id=_parse_store_id(content), renames=renames or Renames())
@@ -263,8 +263,7 @@ def _read_store_id(files: StoreFiles) -> bytes | None:
             return files.read(_TOP, _STORE_ID)
 
 
-def _require_store(files: StoreFiles, expected: str) -> None:
-    content = _read_store_id(files)
+def _require_store(files: StoreFiles, content: bytes | None, expected: str) -> None:
     if content is None:
         raise StoreUnusable(f"the memory store below {files.base} is missing (expected {expected})")
     found = _parse_store_id(content)

@@ -49,6 +49,13 @@ def test_a_store_whose_maker_died_while_it_made_it_can_be_opened(memory_base, is
     assert open_store(memory_base.path, expect=made if is_expected else None).store_id == made
 
 
+def test_a_second_link_to_the_id_of_an_open_store_is_told_at_once_and_not_waited_for(memory_base, store):
+    (memory_base.path / "backup").hardlink_to(memory_base.path / "memlane" / "store-id")
+
+    with pytest.raises(StoreUnusable, match="second hard link"):
+        store.seal(fenced_task())
+
+
 def test_a_missing_base_is_told_apart_from_a_missing_store(tmp_path):
     with pytest.raises(StoreUnusable, match="does not exist"):
         open_store(tmp_path / "none", expect=new_uuid())
