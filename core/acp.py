@@ -15,6 +15,10 @@ INITIALIZE = "initialize"
 PING = "qwen/status/channel/ping"
 AVAILABILITY = "qwen/control/workspace/memory/remember/availability"
 REMEMBER = "qwen/control/workspace/memory/remember"
+FORGET = "qwen/control/workspace/memory/forget"
+DREAM = "qwen/control/workspace/memory/dream"
+APPLY = "memlane/memory/apply"
+UNDO = "memlane/memory/undo"
 RESOLVE = "memlane/memory/resolve"
 
 TASK_META = "memlane/task"
@@ -38,12 +42,19 @@ ErrorKind = Literal[
     "remember_path_escape",
     "remember_no_update",
     "remember_scope_mismatch",
+    "forget_failed",
+    "forget_timeout",
+    "dream_failed",
+    "dream_timeout",
+    "undo_failed",
+    "undo_timeout",
     "model_unavailable",
     "model_rejected",
     "budget_exceeded",
     "secret_detected",
     "memory_invalid",
     "memory_conflict",
+    "preview_stale",
     "lease_lost",
     "task_closed",
     "store_busy",
@@ -69,6 +80,7 @@ class TaskMeta(Wire):
         fence: fencing token of the lease under which the task runs.
         timeout_ms: what is left of the task's time when the request is sent, milliseconds.
         attempt: which run of the task this is, from 1.
+        dry_run: change nothing; the result says in ``preview`` what would have changed.
     """
 
     task_id: str
@@ -77,6 +89,7 @@ class TaskMeta(Wire):
     timeout_ms: Annotated[int, Field(ge=0)] = AGENT_TIMEOUT_MS
     attempt: Annotated[int, Field(ge=1)] = 1
     client_id: str | None = None
+    dry_run: bool = False
 
 
 class Usage(Wire):
@@ -96,21 +109,145 @@ class RememberParams(Wire):
     scope: Scope | None = None
 
 
-class RememberResult(Wire):
-    """Answer of the remember method.
+class ForgetParams(Wire):
+    """Params of the forget method.
 
     Attributes:
-        files_touched: absolute paths.
-        revision: id of the commit (``r<seq>``), only from our own child and only when something changed.
-        recovered: the result of an earlier attempt, recorded in the store; nothing ran this time.
+        scope: None searches both.
     """
 
-    summary: Annotated[str, StringConstraints(max_length=20_000)]
-    files_touched: list[str]
+    query: str
+    cwd: str
+    scope: Scope | None = None
+
+
+class DreamParams(Wire):
+    """Params of the dream method.
+
+    Attributes:
+        scope: ours; None, like a client that knows nothing of it, means ``project``.
+    """
+
+    cwd: str
+    scope: Scope | None = None
+
+
+class ApplyParams(Wire):
+    """Params of the apply method, which commits what a preview showed and runs no agent.
+
+    Attributes:
+        preview: id of the task that made the preview; its kind is the kind of the result.
+    """
+
+    cwd: str
+    preview: str
+
+
+class UndoParams(Wire):
+    """Params of the undo method.
+
+    Attributes:
+        revision: id of the commit to take back, ``r<seq>``.
+    """
+
+    cwd: str
+    revision: Annotated[str, StringConstraints(pattern=r"^r[1-9][0-9]{0,17}$")]
+
+
+Summary = Annotated[str, StringConstraints(max_length=20_000)]
+
+
+class DocumentDiff(Wire):
+    """What a preview or a revision does to one document.
+
+    Attributes:
+        path: relative to the root of its scope.
+        diff: unified diff, context of three lines.
+    """
+
+    scope: Scope
+    path: str
+    change: Literal["created", "updated", "deleted"]
+    diff: str
+
+
+class Preview(Wire):
+    """What a task would have changed.
+
+    Attributes:
+        base_revision: the newest commit of the store when it was made, None before the first.
+    """
+
+    base_revision: str | None = None
+    diff: list[DocumentDiff]
+
+
+class TaskResult(Wire):
+    """What every answer of a memory method has, whichever its kind.
+
+    Attributes:
+        touched_scopes: where documents changed.
+        revision: id of the commit (``r<seq>``), only from our own child and only when something changed.
+        recovered: the result of an earlier attempt, recorded in the store; nothing ran this time.
+        preview: only of a dry run.
+    """
+
+    summary: Summary
     touched_scopes: list[Scope]
     revision: str | None = None
     usage: Usage | None = None
     recovered: bool = False
+    preview: Preview | None = None
+
+
+class RememberResult(TaskResult):
+    """Answer of the remember method.
+
+    Attributes:
+        files_touched: absolute paths.
+    """
+
+    files_touched: list[str]
+
+
+class RemovedEntry(Wire):
+    """An entry that a forget removed.
+
+    Attributes:
+        topic: type of the document that held it.
+        summary: its text as one line.
+        file_path: absolute path of that document.
+        entry_index: its place in the document, from 0; 0 too when it was the whole document.
+    """
+
+    topic: str
+    summary: str
+    file_path: str
+    entry_index: Annotated[int, Field(ge=0)] = 0
+
+
+class ForgetResult(TaskResult):
+    """Answer of the forget method.
+
+    Attributes:
+        touched_topics: types of the documents that changed, each once.
+    """
+
+    removed_entries: list[RemovedEntry]
+    touched_topics: list[str]
+
+
+class DreamResult(TaskResult):
+    """Answer of the dream method.
+
+    Attributes:
+        touched_scopes: ours; a foreign child doesn't tell, its dreams are of the project.
+        deduped_entries: distinct documents or entries that were merged into others.
+    """
+
+    touched_scopes: list[Scope] = Field(default_factory=list)
+    touched_topics: list[str]
+    deduped_entries: Annotated[int, Field(ge=0)]
 
 
 class ResolveParams(Wire):

@@ -11,7 +11,7 @@ LaneId = NewType("LaneId", str)
 ClientId = NewType("ClientId", str)
 ClaimId = NewType("ClaimId", str)
 
-Kind = Literal["remember", "forget", "dream"]
+Kind = Literal["remember", "forget", "dream", "undo"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _TASK_ID = re.compile(
