@@ -4,7 +4,8 @@ Calls block; inside, all children are driven by one event loop on one daemon thr
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 from acp_bridge import methods
 from acp_bridge.connection import Connection
@@ -26,7 +27,7 @@ _log = get_logger(__name__)
 def open_bridge(  # noqa: PLR0913 - keywords only, most of them with one call
     *,
     command: Sequence[str],
-    resolver_command: Sequence[str],
+    own_command: Sequence[str],
     environment: Mapping[str, str],
     idle_s: float,
     limits: Limits = _DEFAULT_LIMITS,
@@ -36,7 +37,7 @@ def open_bridge(  # noqa: PLR0913 - keywords only, most of them with one call
 
     Args:
         command: starts an agent child that speaks ACP over stdio; run in the workspace's directory.
-        resolver_command: starts a child of ours, whatever ``command`` is.
+        own_command: starts a child of ours, whatever ``command`` is.
         environment: where children's variables are picked from, see ``child_environment``.
         idle_s: seconds after which a child without work is stopped, > 0.
         keep_fds: descriptors that every child inherits, > 2. Who later gets the lock on such a file knows
@@ -45,31 +46,32 @@ def open_bridge(  # noqa: PLR0913 - keywords only, most of them with one call
     Raises:
         ConfigError: one of the commands is empty.
     """
-    if not command or not resolver_command:
+    if not command or not own_command:
         raise ConfigError("the agent command is empty")
     allowed = child_environment(environment)
     kept = tuple(keep_fds)
-    agent, resolver = (Launch(tuple(words), allowed, limits, kept) for words in (command, resolver_command))
-    return Bridge(agent, resolver=resolver, idle_s=idle_s)
+    agent, own = (Launch(tuple(words), allowed, limits, kept) for words in (command, own_command))
+    return Bridge(agent, own=own, idle_s=idle_s)
 
 
 class Bridge:
     """Agent children of all workspaces. Every method may be called from any thread, none from a loop."""
 
-    def __init__(self, agent: Launch, *, resolver: Launch, idle_s: float) -> None:
+    def __init__(self, agent: Launch, *, own: Launch, idle_s: float) -> None:
         """Use ``open_bridge`` instead."""
         self._launch = agent
-        self._resolver_launch = resolver
+        self._own_launch = own
         self._idle_s = idle_s
         self._limits = agent.limits
         self._agents: dict[str, WorkspaceAgent] = {}  # least recently used first
-        self._resolvers: set[Connection] = set()
+        self._own_children: set[Connection] = set()
         self._thread = LoopThread("acp-bridge")
 
-    def remember(self, workspace: str, params: acp.RememberParams, meta: acp.TaskMeta) -> acp.RememberResult:
-        """Have the workspace's child remember something, and block until it has or hasn't.
+    def run(self, workspace: str, call: acp.MemoryCall, meta: acp.TaskMeta) -> acp.TaskResult:
+        """Have the workspace's child work on memory, and block until it has or hasn't.
 
-        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request.
+        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. What a
+        foreign child can't serve goes to a fresh child of ours, which ``kill`` doesn't reach.
 
         Args:
             workspace: canonical path.
@@ -82,9 +84,12 @@ class Bridge:
         """
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
 
-        async def work() -> acp.RememberResult:
+        async def work() -> acp.TaskResult:
             async with self._agent(workspace).use() as connection:
-                return await methods.remember(connection, params, meta=meta, limit_s=limit_s)
+                if connection.speaks_memlane or not call.is_ours:
+                    return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+            async with self._fresh_child(workspace) as connection:
+                return await methods.run(connection, call, meta=meta, limit_s=limit_s)
 
         return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
 
@@ -92,7 +97,7 @@ class Bridge:
         """Ask the workspace's child whether it can remember; starts one if there is none.
 
         Raises:
-            Same as ``remember``.
+            Same as ``run``.
         """
         limit_s = self._limits.availability_s
 
@@ -182,25 +187,31 @@ class Bridge:
 
     async def _resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         deadline_ms = clock.boot_ms() + round(self._limits.resolve_s * 1000)
-        connection = Connection(self._resolver_launch, workspace)
-        self._resolvers.add(connection)
-        try:
-            await _open_resolver(connection)
+        async with self._fresh_child(workspace) as connection:
             limit_s = max(0, deadline_ms - clock.boot_ms()) / 1000
             return await methods.resolve(connection, params, limit_s=limit_s)
+
+    @asynccontextmanager
+    async def _fresh_child(self, workspace: str) -> AsyncIterator[Connection]:
+        """Start a child of ours for one call, and stop it."""
+        connection = Connection(self._own_launch, workspace)
+        self._own_children.add(connection)
+        try:
+            await _open_own(connection)
+            yield connection
         finally:
             await connection.stop()
-            self._resolvers.discard(connection)
+            self._own_children.discard(connection)
 
     async def _shut_down(self) -> None:
         ends = [agent.close() for agent in self._agents.values()]
-        ends += [connection.stop() for connection in self._resolvers]
+        ends += [connection.stop() for connection in self._own_children]
         await asyncio.gather(*ends)
 
 
-async def _open_resolver(connection: Connection) -> None:
+async def _open_own(connection: Connection) -> None:
     try:
         await connection.open()
     except (AgentDied, AgentTimeout, AgentProtocolError) as error:
-        _log.warning("agent_resolver_failed", cause=error.code, stderr=connection.stderr_tail)
-        raise AgentUnavailable("the resolver could not be started") from error
+        _log.warning("own_agent_failed", cause=error.code, stderr=connection.stderr_tail)
+        raise AgentUnavailable("an agent of our own could not be started") from error

@@ -8,7 +8,7 @@ fail because of it may rely on nothing of that child being at work any more.
 import asyncio
 import itertools
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -90,9 +90,9 @@ class Connection:
         """The last lines that the child wrote to stderr."""
         return self._child.stderr_tail
 
-    def is_running(self, method: str) -> bool:
-        """Whether a call of this method waits for its answer."""
-        return any(call.method == method for call in self._pending.values())
+    def is_running(self, methods: Collection[str]) -> bool:
+        """Whether a call of one of these methods waits for its answer."""
+        return any(call.method in methods for call in self._pending.values())
 
     async def call(self, method: str, params: Mapping[str, Any], *, limit_s: float) -> Answer:
         """Ask the child and wait for what it says, failed answers included.

@@ -12,7 +12,7 @@ from core import acp, jsonrpc
 MAX_ERROR_KIND_CHARS = 64
 MAX_DETAILS_CHARS = 2000
 
-_CONTRACT_KEYS = frozenset({"summary", "filesTouched", "touchedScopes"})
+_OUR_KEYS = frozenset({"revision", "usage", "recovered", "preview"})
 
 _Shape = TypeVar("_Shape", bound=acp.Wire)
 
@@ -21,35 +21,37 @@ class _Availability(acp.Wire):
     available: bool
 
 
-async def remember(
-    connection: Connection, params: acp.RememberParams, *, meta: acp.TaskMeta, limit_s: float
-) -> acp.RememberResult:
-    """Have the child remember something. Only a child of ours is told which task it is.
+async def run(
+    connection: Connection, call: acp.MemoryCall, *, meta: acp.TaskMeta, limit_s: float
+) -> acp.TaskResult:
+    """Have the child work on memory. Only a child of ours is told which task it is.
 
     A foreign child lives meanwhile only as long as the lease is extended, see ``Connection.under_lease``.
 
     Raises:
-        AgentFailed: the child says that it failed.
+        AgentFailed: the child says that it failed, or is a foreign one, which can't try things out.
         AgentProtocolError: the answer has the wrong shape.
         AgentTimeout, AgentDied, AgentKilled: see ``Connection.call``.
     """
-    body = params.to_wire()
+    body = call.params.to_wire()
     if connection.speaks_memlane:
         body["_meta"] = {acp.TASK_META: meta.to_wire()}
+    elif meta.dry_run:
+        raise AgentFailed("unspecified", details="this agent writes at once, so it can't show a preview")
     with connection.under_lease():
-        answer = await _ask(connection, acp.REMEMBER, body, limit_s=limit_s)
+        answer = await _ask(connection, call.method, body, limit_s=limit_s)
     if not connection.speaks_memlane:
         answer = _contract_part(answer)
-    return _checked(acp.RememberResult, answer)
+    return _checked(call.result, answer)
 
 
 async def available(connection: Connection, cwd: str, *, limit_s: float) -> bool:
-    """Ask whether the child can remember. One that is remembering right now isn't asked: it can.
+    """Ask whether the child can remember. One that works on memory right now isn't asked: it can.
 
     Raises:
-        Same as ``remember``.
+        Same as ``run``.
     """
-    if connection.is_running(acp.REMEMBER):
+    if connection.is_running(acp.MEMORY_METHODS):
         return True
     answer = await _ask(connection, acp.AVAILABILITY, {"cwd": cwd}, limit_s=limit_s)
     return _checked(_Availability, answer).available
@@ -59,7 +61,7 @@ async def resolve(connection: Connection, params: acp.ResolveParams, *, limit_s:
     """Ask whether a task ever committed; needs a child of ours.
 
     Raises:
-        Same as ``remember``.
+        Same as ``run``.
     """
     answer = await _ask(connection, acp.RESOLVE, params.to_wire(), limit_s=limit_s)
     return _checked(acp.ResolveResult, answer)
@@ -73,10 +75,10 @@ async def _ask(connection: Connection, method: str, params: Mapping[str, Any], *
 
 
 def _contract_part(result: Any) -> Any:
-    """What of a foreign child's result is meant as we read it; its other keys are its own affair."""
+    """What of a foreign child's result is meant as we read it; under our own keys it means something else."""
     if not isinstance(result, dict):
         return result
-    return {name: value for name, value in result.items() if name in _CONTRACT_KEYS}
+    return {name: value for name, value in result.items() if name not in _OUR_KEYS}
 
 
 def _failure(answer: jsonrpc.ErrorResponse, *, ours: bool) -> AgentFailed:

@@ -2,10 +2,11 @@
 
 from pathlib import Path
 from threading import Event
+from typing import cast
 
 from bench.diary import Diary
 from bench.stopwatch import now_ns
-from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
+from core.acp import MemoryCall, RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
 
 _DONE = RememberResult(summary="", files_touched=[], touched_scopes=[])
 
@@ -23,8 +24,9 @@ class NoopBridge:
         self._hold_s = hold_s
         self._closed = Event()
 
-    def remember(self, workspace: str, params: RememberParams, _meta: TaskMeta) -> RememberResult:
-        """Run a task."""
+    def run(self, workspace: str, call: MemoryCall, _meta: TaskMeta) -> RememberResult:
+        """Run a task, which is always a remember."""
+        params = cast("RememberParams", call.params)
         self._diary.note(Path(workspace).name, int(params.content), now_ns())
         if self._hold_s:
             self._closed.wait(self._hold_s)

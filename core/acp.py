@@ -4,7 +4,8 @@ Source: design page "ACP between worker and agent child"; wire shapes are those 
 (`qwen --acp` 0.24.4), our own keys live under ``_meta``.
 """
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
@@ -20,6 +21,7 @@ DREAM = "qwen/control/workspace/memory/dream"
 APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
 RESOLVE = "memlane/memory/resolve"
+MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO})
 
 TASK_META = "memlane/task"
 CAPABILITY_META = "memlane"
@@ -32,6 +34,7 @@ BRIDGE_TIMEOUT_MS = 300_000  # then the bridge, for a child that doesn't
 RESERVE_MS = BRIDGE_TIMEOUT_MS - AGENT_TIMEOUT_MS
 
 Scope = Literal["user", "project"]
+Topic = Literal["user", "feedback", "project", "reference"]
 ContextMode = Literal["workspace", "clean"]
 MAX_CONTENT_BYTES = 65_536
 
@@ -55,6 +58,7 @@ ErrorKind = Literal[
     "memory_invalid",
     "memory_conflict",
     "preview_stale",
+    "revision_not_found",
     "lease_lost",
     "task_closed",
     "store_busy",
@@ -192,12 +196,23 @@ class TaskResult(Wire):
         preview: only of a dry run.
     """
 
+    private: ClassVar[dict[str, Any]] = {"revision": True, "usage": True, "recovered": True}
+
     summary: Summary
     touched_scopes: list[Scope]
     revision: str | None = None
     usage: Usage | None = None
     recovered: bool = False
     preview: Preview | None = None
+
+    @property
+    def changed_scopes(self) -> list[Scope]:
+        """Where memory really changed."""
+        return [] if self.preview is not None else self.touched_scopes
+
+    def to_public(self) -> dict[str, Any]:
+        """Render what HTTP callers see as the task's result."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=self.private)
 
 
 class RememberResult(TaskResult):
@@ -208,6 +223,11 @@ class RememberResult(TaskResult):
     """
 
     files_touched: list[str]
+
+    @property
+    def changed_scopes(self) -> list[Scope]:
+        """Where memory really changed; a child that touched no file has changed nothing."""
+        return super().changed_scopes if self.files_touched else []
 
 
 class RemovedEntry(Wire):
@@ -220,7 +240,7 @@ class RemovedEntry(Wire):
         entry_index: its place in the document, from 0; 0 too when it was the whole document.
     """
 
-    topic: str
+    topic: Topic
     summary: str
     file_path: str
     entry_index: Annotated[int, Field(ge=0)] = 0
@@ -233,8 +253,13 @@ class ForgetResult(TaskResult):
         touched_topics: types of the documents that changed, each once.
     """
 
+    private: ClassVar[dict[str, Any]] = {
+        **TaskResult.private,
+        "removed_entries": {"__all__": {"entry_index": True}},
+    }
+
     removed_entries: list[RemovedEntry]
-    touched_topics: list[str]
+    touched_topics: list[Topic]
 
 
 class DreamResult(TaskResult):
@@ -245,9 +270,35 @@ class DreamResult(TaskResult):
         deduped_entries: distinct documents or entries that were merged into others.
     """
 
+    private: ClassVar[dict[str, Any]] = {**TaskResult.private, "touched_scopes": True}
+
     touched_scopes: list[Scope] = Field(default_factory=list)
-    touched_topics: list[str]
+    touched_topics: list[Topic]
     deduped_entries: Annotated[int, Field(ge=0)]
+
+    @property
+    def changed_scopes(self) -> list[Scope]:
+        """Where memory really changed; the project, if a child tells topics only."""
+        changed = super().changed_scopes
+        return ["project"] if self.touched_topics and not changed and self.preview is None else changed
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryCall:
+    """A call that may change memory.
+
+    Attributes:
+        result: shape of its answer.
+    """
+
+    method: str
+    params: Wire
+    result: type[TaskResult]
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether only a child of ours can serve it."""
+        return self.method in (APPLY, UNDO)
 
 
 class ResolveParams(Wire):

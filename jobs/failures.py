@@ -20,6 +20,8 @@ _MESSAGES = MappingProxyType(
         "secret_detected": "The content holds what looks like a secret.",
         "memory_invalid": "The agent's changes to memory were not valid.",
         "memory_conflict": "Memory was changed by others while the task ran.",
+        "preview_stale": "Memory has changed since the preview was made, or the preview is gone.",
+        "revision_not_found": "There is no such revision of this memory.",
     }
 )
 

@@ -18,11 +18,12 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
+from core.acp import MemoryCall, ResolveParams, ResolveResult, TaskMeta, TaskResult
 from core.errors import DependencyError
 from core.ids import Kind, LaneId
 from core.logs import get_logger
 from core.workspaces import Workspace
+from jobs.calls import DRY_RUN, call_of, result_of
 from jobs.failures import CANCELLED, failed, timed_out
 from jobs.lanes import Grant
 from jobs.tasks import End, Fence
@@ -49,8 +50,8 @@ class _Behind:
 class Agents(Protocol):
     """What a run needs of the bridge."""
 
-    def remember(self, workspace: str, params: RememberParams, meta: TaskMeta) -> RememberResult:
-        """Run a remember task on the workspace's child."""
+    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> TaskResult:
+        """Run a task on the workspace's child."""
         ...
 
     def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
@@ -139,18 +140,19 @@ class TaskRun:
         except AgentKilled:
             return self._stopped()
 
-    def _call(self) -> RememberResult:
+    def _call(self) -> TaskResult:
         if self._stop is not None:
             raise AgentKilled("the run was stopped before it began")
-        params = RememberParams.model_validate({**self.grant.input, "cwd": self._workspace.path})
+        call = call_of(self._kind, self.grant.input, workspace=self._workspace.path)
         meta = TaskMeta(
             task_id=self.grant.task.id,
             lane_id=self._lane,
             fence=self.grant.fence,
             attempt=self.grant.task.attempt,
             client_id=self.grant.task.client_id,
+            dry_run=self.grant.input.get(DRY_RUN) is True,
         )
-        return self._agents.remember(self._workspace.path, params, meta)
+        return self._agents.run(self._workspace.path, call, meta)
 
     def _answered(self, error: AgentFailed) -> End | _Behind:
         _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
@@ -193,28 +195,26 @@ class TaskRun:
             return _UNRESOLVED
         if recorded is None:
             return otherwise
-        return self._completed(RememberResult.model_validate({**recorded, "recovered": True}))
+        return self._completed(result_of(self._kind, recorded))
 
-    def _completed(self, result: RememberResult) -> End:
+    def _completed(self, result: TaskResult) -> End:
         if result.recovered:
             _log.info("task_recovered", task=self.grant.task.id)
         return End(
             "completed",
-            result=result.model_dump(
-                mode="json", by_alias=True, include={"summary", "files_touched", "touched_scopes"}
-            ),
+            result=result.to_public(),
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result),
         )
 
-    def _memory_changed(self, result: RememberResult) -> Mapping[str, Any] | None:
-        if not result.files_touched:
+    def _memory_changed(self, result: TaskResult) -> Mapping[str, Any] | None:
+        if not result.changed_scopes:
             return None
         return {
             "scope": "managed",
             "source": f"workspace_memory_{self._kind}",
             "taskId": self.grant.task.id,
-            "touchedScopes": result.touched_scopes,
+            "touchedScopes": result.changed_scopes,
             **({"revision": result.revision} if result.revision else {}),
         }

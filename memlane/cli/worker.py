@@ -47,7 +47,7 @@ def run() -> int:
     own_agent = own_command("agent")
     bridge = open_bridge(
         command=settings.agent_command or own_agent,
-        resolver_command=own_agent,
+        own_command=own_agent,
         # a child never makes a store: where it finds none a volume is missing
         environment=changed_environment(
             {"MEMLANE_MEMORY_DIR": str(settings.memory_base), "MEMLANE_STORE_ID": store_id}

@@ -29,15 +29,16 @@ def main(workspace: str, behaviour: str, guard_ms: str, keep_fd: str) -> None:
     child = fake_child.command(behaviour)
     bridge = open_bridge(
         command=child,
-        resolver_command=child,
+        own_command=child,
         environment=os.environ,
         idle_s=60,
         limits=Limits(guard_ms=int(guard_ms)),
         keep_fds=[int(keep_fd)],
     )
-    bridge.remember(
+    params = acp.RememberParams(content="a fact", cwd=workspace)
+    bridge.run(
         workspace,
-        acp.RememberParams(content="a fact", cwd=workspace),
+        acp.MemoryCall(acp.REMEMBER, params, acp.RememberResult),
         acp.TaskMeta(task_id="remember-1", lane_id="test/lane", fence=7),
     )
 

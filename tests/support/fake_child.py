@@ -19,6 +19,7 @@ GRANDCHILD = "grandchild"
 REMEMBER = "qwen/control/workspace/memory/remember"
 AVAILABILITY = f"{REMEMBER}/availability"
 RESOLVE = "memlane/memory/resolve"
+UNDO = "memlane/memory/undo"
 PING = "qwen/status/channel/ping"
 LONG_SUMMARY_CHARS = 1000
 
@@ -99,6 +100,9 @@ class Child:
 
     def resolve(self, message_id: object, params: dict[str, Any]) -> None:
         answer(message_id, {"result": {"asked": params}})
+
+    def undo(self, message_id: object, params: dict[str, Any]) -> None:
+        answer(message_id, {"summary": f"Took {params['revision']} back.", "touchedScopes": ["user"]})
 
     def input_ends(self) -> None:
         """Called when stdin has ended."""
@@ -336,6 +340,7 @@ def main() -> None:
         AVAILABILITY: child.available,
         REMEMBER: child.remember,
         RESOLVE: child.resolve,
+        UNDO: child.undo,
     }
     while line := sys.stdin.buffer.readline():
         body = json.loads(line)

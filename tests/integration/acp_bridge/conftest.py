@@ -28,8 +28,13 @@ class Desk:
     def remember(self, content="a fact", *, timeout_ms=20_000, path=None):
         workspace = str(path or self.path)
         params = acp.RememberParams(content=content, cwd=workspace)
-        meta = acp.TaskMeta(task_id="remember-1", lane_id="test/lane", fence=7, timeout_ms=timeout_ms)
-        return self.bridge.remember(workspace, params, meta)
+        return self.run(acp.MemoryCall(acp.REMEMBER, params, acp.RememberResult), timeout_ms=timeout_ms)
+
+    def run(self, call, *, timeout_ms=20_000, dry_run=False):
+        meta = acp.TaskMeta(
+            task_id="remember-1", lane_id="test/lane", fence=7, timeout_ms=timeout_ms, dry_run=dry_run
+        )
+        return self.bridge.run(call.params.cwd, call, meta)
 
     def resolve(self):
         params = acp.ResolveParams(cwd=str(self.path), task_id="remember-1", lane_id="test/lane", fence=7)
@@ -71,7 +76,7 @@ def open_desk(tmp_path):
         marker = tmp_path / f"marker-{len(desks)}" if once else None
         bridge = open_bridge(
             command=command or fake_child.command(behaviour, first_only=marker),
-            resolver_command=fake_child.command(resolver),
+            own_command=fake_child.command(resolver),
             environment=os.environ,
             idle_s=idle_s,
             limits=Limits(**(QUICK | limits)),

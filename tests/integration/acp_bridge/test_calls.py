@@ -45,6 +45,7 @@ def test_our_own_child_is_told_which_task_it_is(open_desk):
         "fence": 7,
         "timeoutMs": 20_000,
         "attempt": 1,
+        "dryRun": False,
     }
 
 
@@ -59,6 +60,27 @@ def test_a_foreign_child_never_sees_our_meta_and_its_unknown_keys_are_ignored(op
         "contextMode": "workspace",
     }
     assert result.usage is None
+
+
+def test_what_a_foreign_child_cannot_serve_goes_to_a_child_of_ours(open_desk):
+    desk = open_desk("Foreign")
+    params = acp.UndoParams(cwd=str(desk.path), revision="r7")
+
+    result = desk.run(acp.MemoryCall(acp.UNDO, params, acp.TaskResult))
+
+    assert result.summary == "Took r7 back."
+    assert len(desk.pids()) == 2
+
+
+def test_a_foreign_child_is_not_asked_for_a_preview_because_it_would_write(open_desk):
+    desk = open_desk("Foreign")
+    params = acp.RememberParams(content="a fact", cwd=str(desk.path))
+    desk.watch_taken()
+
+    with pytest.raises(AgentFailed):
+        desk.run(acp.MemoryCall(acp.REMEMBER, params, acp.RememberResult), dry_run=True)
+
+    assert desk.available()  # it would block on the pipe if it had been asked
 
 
 def test_usage_is_read_from_our_own_child(open_desk):
@@ -153,7 +175,7 @@ def good(**changes: Any) -> dict[str, Any]:
     [
         (None, "result"),
         ([], "result"),
-        ({"summary": "secret fact"}, "filesTouched"),
+        ({"summary": "secret fact"}, "touchedScopes"),
         (good(summary=5), "summary"),
         (good(summary="x" * 20_001), "summary"),
         (good(filesTouched="a.md"), "filesTouched"),
@@ -205,14 +227,12 @@ def test_resolve_asks_a_fresh_process_that_is_gone_afterwards(open_desk):
 
 def test_an_empty_command_is_refused():
     with pytest.raises(ConfigError):
-        open_bridge(command=[], resolver_command=["x"], environment={}, idle_s=1)
+        open_bridge(command=[], own_command=["x"], environment={}, idle_s=1)
 
 
 @pytest.mark.parametrize("program", ["no-such-program-here", "/etc/passwd"])
 def test_a_command_that_cannot_be_executed_leaves_the_bridge_usable(tmp_path, program):
-    bridge = open_bridge(
-        command=[program], resolver_command=[program], environment={"PATH": "/bin"}, idle_s=1
-    )
+    bridge = open_bridge(command=[program], own_command=[program], environment={"PATH": "/bin"}, idle_s=1)
     try:
         for _ in range(2):
             with pytest.raises(AgentUnavailable):

@@ -41,7 +41,7 @@ class Agents:
         self._task_ms = task_ms
         self._after = after
 
-    def remember(self, *_: Any) -> RememberResult:
+    def run(self, *_: Any) -> RememberResult:
         self.ran += 1
         self.now_ms += self._task_ms
         self._after(self.ran)

@@ -13,9 +13,10 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from core.acp import RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
+from core.acp import MemoryCall, RememberResult, ResolveParams, ResolveResult, TaskMeta
 from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
 from core.workspaces import Workspace
+from jobs.calls import call_of
 from jobs.lanes import Grant
 from jobs.runs import TaskRun
 from jobs.tasks import End, Fence, Task
@@ -30,12 +31,12 @@ class Scripted:
 
     answers: list[Any]
     recorded: Any = NOTHING
-    calls: list[tuple[RememberParams, TaskMeta]] = field(default_factory=list)
+    calls: list[tuple[MemoryCall, TaskMeta]] = field(default_factory=list)
     resolves: list[ResolveParams] = field(default_factory=list)
     kills: int = 0
 
-    def remember(self, workspace: str, params: RememberParams, meta: TaskMeta) -> Any:
-        self.calls.append((params, meta))
+    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> Any:
+        self.calls.append((call, meta))
         return _given(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
 
     def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
@@ -82,13 +83,8 @@ def test_the_childs_result_completes_the_task():
 
     end = run(agents)
 
-    params, meta = agents.calls[0]
-    assert (params.content, params.scope, params.context_mode, params.cwd) == (
-        "a fact",
-        "user",
-        "workspace",
-        "/w",
-    )
+    call, meta = agents.calls[0]
+    assert call == call_of("remember", {"content": "a fact", "scope": "user"}, workspace="/w")
     assert (meta.task_id, meta.lane_id, meta.fence, meta.attempt) == ("remember-1", "d/w1", 42, 1)
     assert (end.status, end.revision) == ("completed", "r7")
     assert end.result == {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"]}

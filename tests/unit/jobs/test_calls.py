@@ -1,0 +1,71 @@
+"""What the agent child is asked for, and which part of its answer callers see."""
+
+import pytest
+
+from core import acp
+from jobs.calls import call_of, result_of
+
+PREVIEW = acp.Preview(base_revision="r1", diff=[])
+ENTRY = {"topic": "user", "summary": "Likes tea", "filePath": "/m/a.md", "entryIndex": 2}
+FORGOTTEN = {
+    "summary": "Managed auto-memory forgot 1 entry from: user/",
+    "removedEntries": [ENTRY],
+    "touchedTopics": ["user"],
+    "touchedScopes": ["user"],
+}
+DREAMT = {"summary": "Merged.", "touchedTopics": ["project"], "dedupedEntries": 1}
+
+
+@pytest.mark.parametrize(
+    ("kind", "task_input", "method", "params"),
+    [
+        ("forget", {"query": "tea", "scope": "user"}, acp.FORGET, {"query": "tea", "scope": "user"}),
+        ("dream", {}, acp.DREAM, {}),
+        ("undo", {"revision": "r7"}, acp.UNDO, {"revision": "r7"}),
+        ("forget", {"applyOf": "forget-1"}, acp.APPLY, {"preview": "forget-1"}),
+    ],
+)
+def test_each_kind_has_its_method(kind, task_input, method, params):
+    call = call_of(kind, task_input, workspace="/w")
+
+    assert (call.method, call.params.to_wire()) == (method, params | {"cwd": "/w"})
+
+
+def test_an_applied_preview_has_the_result_of_its_kind():
+    assert call_of("dream", {"applyOf": "dream-1"}, workspace="/w").result is acp.DreamResult
+
+
+def test_a_recorded_result_is_told_as_recovered():
+    assert result_of("forget", FORGOTTEN).recovered
+
+
+def test_callers_see_the_contracts_part_of_a_forget():
+    shown = acp.ForgetResult.model_validate(FORGOTTEN | {"revision": "r1"}).to_public()
+
+    assert shown == FORGOTTEN | {"removedEntries": [{k: ENTRY[k] for k in ("topic", "summary", "filePath")}]}
+
+
+def test_callers_see_the_contracts_part_of_a_dream():
+    shown = acp.DreamResult.model_validate(DREAMT | {"touchedScopes": ["project"]}).to_public()
+
+    assert shown == DREAMT
+
+
+def test_a_dream_that_tells_topics_only_changed_the_project():
+    assert acp.DreamResult.model_validate(DREAMT).changed_scopes == ["project"]
+    assert acp.DreamResult.model_validate(DREAMT | {"touchedTopics": []}).changed_scopes == []
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        acp.ForgetResult.model_validate(FORGOTTEN | {"preview": PREVIEW}),
+        acp.DreamResult.model_validate(DREAMT | {"preview": PREVIEW}),
+    ],
+)
+def test_a_preview_has_changed_nothing(result: acp.TaskResult):
+    assert result.changed_scopes == []
+
+
+def test_a_child_that_touched_no_file_has_remembered_nothing_new():
+    assert acp.RememberResult(summary="", files_touched=[], touched_scopes=["user"]).changed_scopes == []
