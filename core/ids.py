@@ -30,6 +30,12 @@ def is_task_id(text: str, kind: Kind) -> bool:
     return text.startswith(f"{kind}-") and _TASK_ID.fullmatch(text) is not None
 
 
+def kind_of(task_id: str) -> Kind | None:
+    """The kind that a task id names; None when it has not the shape of one."""
+    kind = task_id.partition("-")[0]
+    return next((known for known in KINDS if known == kind and is_task_id(task_id, known)), None)
+
+
 def is_client_id(text: str) -> bool:
     """Tell whether ``text`` is a well-formed client id (1 to 128 of ``[A-Za-z0-9._:-]``)."""
     return _CLIENT_ID.fullmatch(text) is not None

@@ -53,6 +53,12 @@ class TaskFinished(StateError):
     code = "task_finished"
 
 
+class NoPreview(StateError):
+    """The task has no preview that could be applied: it has not completed, or was no dry run."""
+
+    code = "no_preview"
+
+
 class RedisUnfit(ConfigError):
     """Redis is set up so that accepted tasks could get lost. The message names the mend."""
 

@@ -4,9 +4,9 @@
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
 import httpx2
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from core import clock
 from core.acp import ContextMode, Scope
+from core.ids import Kind
 from core.settings import load_client_settings
 from core.text import well_formed
 from memlane import transport
@@ -23,6 +24,7 @@ from memlane.models import Answer, Capabilities, Event, ServedWorkspace, Task
 
 _A = TypeVar("_A", bound=Answer)
 
+_KINDS_WITH_A_PATH: frozenset[Kind] = frozenset({"remember", "forget", "dream"})
 _FIRST_POLL_S = 0.05
 _SLOWEST_POLL_S = 1.0
 _SILENCE_LIMIT_S = 45.0  # three heartbeats of an event stream
@@ -47,7 +49,7 @@ class Client:
             token: ``MEMLANE_TOKEN`` unless given, else what ``<MEMLANE_HOME>/token`` holds, else none.
             limit_s: longest wait for one answer, seconds.
             reconnect_s: pause before a lost event stream is asked for again, seconds.
-            wait_for_place_s: longest wait of ``remember`` for a place in a full lane, seconds; 0 means none.
+            wait_for_place_s: longest wait for a place in a full lane, seconds; 0 means none.
 
         Raises:
             ConfigError: the URL is none, the token can't be read or sent, or a setting can't be used.
@@ -69,6 +71,7 @@ class Client:
         *,
         context_mode: ContextMode | None = None,
         scope: Scope | None = None,
+        dry_run: bool = False,
         workspace: str | None = None,
     ) -> Task:
         """Ask for a fact to be remembered; the task runs later, in the workspace's lane.
@@ -78,6 +81,7 @@ class Client:
             context_mode: ``clean`` keeps what is known already from the agent; the service's default is
                 ``workspace``.
             scope: where it must go; None lets the agent choose.
+            dry_run: change nothing; the result says in ``preview`` what would change, and ``apply`` does it.
             workspace: id or absolute path of a configured one; None means the primary.
 
         Raises:
@@ -86,16 +90,49 @@ class Client:
             Unreachable: no answer; it may have been accepted all the same.
         """
         fields = {"content": well_formed(content), "contextMode": context_mode, "scope": scope}
-        body = {name: value for name, value in fields.items() if value is not None}
-        path = f"{_base(workspace)}/memory/remember"
-        deadline_ms = clock.boot_ms() + int(self._wait_for_place_s * 1000)
-        while True:
-            try:
-                return _task(transport.send(self._http, "POST", path, body=body))
-            except QueueFull as full:
-                if clock.boot_ms() + full.retry_after_s * 1000 > deadline_ms:
-                    raise
-                time.sleep(full.retry_after_s)
+        return self._submit("remember", fields, dry_run=dry_run, workspace=workspace)
+
+    def forget(
+        self, query: str, *, scope: Scope | None = None, dry_run: bool = False, workspace: str | None = None
+    ) -> Task:
+        """Ask for what a query means to be forgotten; the result lists the entries that were removed.
+
+        Args:
+            query: 1 to 65,536 UTF-8 bytes after trimming.
+            scope: where to look; None means everywhere.
+            dry_run, workspace: as for ``remember``.
+
+        Raises:
+            Same as ``remember``.
+        """
+        fields = {"query": well_formed(query), "scope": scope}
+        return self._submit("forget", fields, dry_run=dry_run, workspace=workspace)
+
+    def dream(
+        self, *, scope: Scope | None = None, dry_run: bool = False, workspace: str | None = None
+    ) -> Task:
+        """Ask for memory to be compacted: duplicates merged, what is out of date mended.
+
+        Args:
+            scope: which memory; None means the project's.
+            dry_run, workspace: as for ``remember``.
+
+        Raises:
+            Same as ``remember``.
+        """
+        return self._submit("dream", {"scope": scope}, dry_run=dry_run, workspace=workspace)
+
+    def apply(self, task_id: str, *, workspace: str | None = None) -> Task:
+        """Ask for exactly that to be done what a dry run showed; asking again gives the same task.
+
+        It fails with ``preview_stale`` if memory has changed in its way since.
+
+        Raises:
+            NotFound: no such task.
+            MemlaneApiError: refused; ``no_preview`` if the task has not completed or was no dry run.
+            Unreachable: no answer.
+        """
+        return _task(transport.send(self._http, "POST", f"{_task_path(task_id, workspace)}/apply", body={}))
 
     def get(self, task_id: str, *, workspace: str | None = None) -> Task:
         """Read a task.
@@ -105,8 +142,7 @@ class Client:
             MemlaneApiError: another refusal.
             Unreachable: no answer.
         """
-        path = f"{_base(workspace)}/memory/{_segment(task_id.partition('-')[0])}/{_segment(task_id)}"
-        return _task(transport.send(self._http, "GET", path))
+        return _task(transport.send(self._http, "GET", _task_path(task_id, workspace)))
 
     def wait(
         self,
@@ -185,6 +221,20 @@ class Client:
     ) -> None:
         self.close()
 
+    def _submit(self, kind: Kind, fields: Mapping[str, Any], *, dry_run: bool, workspace: str | None) -> Task:
+        body = {name: value for name, value in fields.items() if value is not None}
+        if dry_run:
+            body["dryRun"] = True
+        path = f"{_base(workspace)}/memory/{kind}"
+        deadline_ms = clock.boot_ms() + int(self._wait_for_place_s * 1000)
+        while True:
+            try:
+                return _task(transport.send(self._http, "POST", path, body=body))
+            except QueueFull as full:
+                if clock.boot_ms() + full.retry_after_s * 1000 > deadline_ms:
+                    raise
+                time.sleep(full.retry_after_s)
+
     def _read_again(self, task: Task) -> Task:
         try:
             return self.get(task.task_id, workspace=task.workspace_id)
@@ -194,6 +244,12 @@ class Client:
 
 def _base(workspace: str | None) -> str:
     return "/workspace" if workspace is None else f"/workspaces/{_segment(workspace)}"
+
+
+def _task_path(task_id: str, workspace: str | None) -> str:
+    kind = task_id.partition("-")[0]
+    place = kind if kind in _KINDS_WITH_A_PATH else "tasks"
+    return f"{_base(workspace)}/memory/{place}/{_segment(task_id)}"
 
 
 def _segment(text: str) -> str:

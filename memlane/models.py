@@ -26,16 +26,65 @@ class Answer(BaseModel):
         return self.model_dump_json(by_alias=True, exclude_unset=True)
 
 
-class RememberResult(Answer):
-    """What a completed remember task did.
+class RemovedEntry(Answer):
+    """An entry that was forgotten.
 
     Attributes:
-        files_touched: paths on the service's machine, its home folder shown as ``~``.
+        topic: type of the document that held it.
+        summary: its text as one line.
+        file_path: path on the service's machine, its home folder shown as ``~``.
+    """
+
+    topic: str
+    summary: str
+    file_path: str
+
+
+class DocumentDiff(Answer):
+    """What a preview or a revision does to one document.
+
+    Attributes:
+        path: relative to the memory folder of its scope.
+        change: ``created``, ``updated`` or ``deleted``.
+        diff: unified diff.
+    """
+
+    scope: Scope
+    path: str
+    change: str
+    diff: str
+
+
+class Preview(Answer):
+    """What a task would have changed.
+
+    Attributes:
+        base_revision: the newest commit when it was made, None before the first.
+    """
+
+    base_revision: str | None = None
+    diff: tuple[DocumentDiff, ...] = ()
+
+
+class TaskResult(Answer):
+    """What a completed task did; each kind fills its own fields.
+
+    Attributes:
+        touched_scopes: where memory changed (all kinds but dream).
+        files_touched: of a remember: paths on the service's machine, its home folder shown as ``~``.
+        removed_entries: of a forget.
+        touched_topics: of a forget or dream: types of the documents that changed.
+        deduped_entries: of a dream: how many were merged into others.
+        preview: of a dry run, which changes nothing.
     """
 
     summary: str
-    files_touched: tuple[str, ...] = ()
     touched_scopes: tuple[Scope, ...] = ()
+    files_touched: tuple[str, ...] = ()
+    removed_entries: tuple[RemovedEntry, ...] = ()
+    touched_topics: tuple[str, ...] = ()
+    deduped_entries: int = 0
+    preview: Preview | None = None
 
 
 class TaskError(Answer):
@@ -72,7 +121,7 @@ class Task(Answer):
     updated_at: Moment
     context_mode: ContextMode | None = None
     scope: Scope | None = None
-    result: RememberResult | None = None
+    result: TaskResult | None = None
     error: TaskError | None = None
     workspace_id: str | None = None
     attempt: int = 0

@@ -56,25 +56,52 @@ class BodyTimeout(InputError):
         super().__init__("Request body did not arrive in time")
 
 
-class InvalidContent(InputError):
+class Refusal(InputError):
+    """A field of a body is not what it must be."""
+
+    code = "invalid_body"
+    field: ClassVar[str]
+    default: ClassVar[str]
+
+
+class InvalidContent(Refusal):
     """The text to remember is missing, blank or too long."""
 
     code = "invalid_content"
-    default: ClassVar[str] = "`content` must be a non-empty string"
+    field = "content"
+    default = "`content` must be a non-empty string"
 
 
-class InvalidContextMode(InputError):
+class InvalidQuery(Refusal):
+    """What to forget is missing, blank or too long."""
+
+    code = "invalid_query"
+    field = "query"
+    default = "`query` must be a non-empty string"
+
+
+class InvalidContextMode(Refusal):
     """The context mode is not one of the two."""
 
     code = "invalid_context_mode"
-    default: ClassVar[str] = '`contextMode` must be "workspace", "clean", or omitted'
+    field = "contextMode"
+    default = '`contextMode` must be "workspace", "clean", or omitted'
 
 
-class InvalidScope(InputError):
+class InvalidScope(Refusal):
     """The scope is not one of the two; null does not count as omitted."""
 
     code = "invalid_scope"
-    default: ClassVar[str] = '`scope` must be "project", "user", or omitted'
+    field = "scope"
+    default = '`scope` must be "project", "user", or omitted'
+
+
+class InvalidDryRun(Refusal):
+    """Whether to try things out only is said by something that is no truth value."""
+
+    code = "invalid_dry_run"
+    field = "dryRun"
+    default = "`dryRun` must be true, false, or omitted"
 
 
 class WorkspaceMismatch(InputError):
@@ -106,13 +133,35 @@ class InvalidClientId(InputError):
         self.client_id = client_id
 
 
-class RememberTaskNotFound(InputError):
+class TaskNotFound(InputError):
     """No such task for this caller: unknown, evicted, of another kind, workspace or client."""
 
-    code = "remember_task_not_found"
+    code = "task_not_found"
+    default: ClassVar[str] = "Workspace memory task not found"
 
     def __init__(self) -> None:
-        super().__init__("Workspace memory remember task not found")
+        super().__init__(self.default)
+
+
+class RememberTaskNotFound(TaskNotFound):
+    """No such remember task."""
+
+    code = "remember_task_not_found"
+    default = "Workspace memory remember task not found"
+
+
+class ForgetTaskNotFound(TaskNotFound):
+    """No such forget task."""
+
+    code = "forget_task_not_found"
+    default = "Workspace memory forget task not found"
+
+
+class DreamTaskNotFound(TaskNotFound):
+    """No such dream task."""
+
+    code = "dream_task_not_found"
+    default = "Workspace memory dream task not found"
 
 
 class NotReady(DependencyError):

@@ -1,7 +1,7 @@
 """Shapes of requests and answers: the one source of what is valid and what is shown."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
@@ -9,20 +9,32 @@ from pydantic_core import PydanticCustomError
 
 from core.acp import MAX_CONTENT_BYTES, ContextMode, Scope
 from core.text import js_trim, utf8_size, well_formed
-from web.errors import InvalidContent, InvalidContextMode, InvalidScope
+from web.errors import (
+    InvalidContent,
+    InvalidContextMode,
+    InvalidDryRun,
+    InvalidQuery,
+    InvalidScope,
+    Refusal,
+)
 
 
 def _normalise(value: Any) -> Any:
     return js_trim(well_formed(value)) if isinstance(value, str) else value
 
 
-def _check_content(text: str) -> str:
-    if not text:
-        raise PydanticCustomError("blank", "{message}", {"message": InvalidContent.default})
-    if utf8_size(text) > MAX_CONTENT_BYTES:
-        message = f"`content` exceeds the {MAX_CONTENT_BYTES}-byte limit"
-        raise PydanticCustomError("too_large", "{message}", {"message": message})
-    return text
+def _checker(refusal: type[Refusal]) -> Callable[[str], str]:
+    """Check a text that must say something and fit; ``refusal`` has the words."""
+
+    def check(text: str) -> str:
+        if not text:
+            raise PydanticCustomError("blank", "{message}", {"message": refusal.default})
+        if utf8_size(text) > MAX_CONTENT_BYTES:
+            message = f"`{refusal.field}` exceeds the {MAX_CONTENT_BYTES}-byte limit"
+            raise PydanticCustomError("too_large", "{message}", {"message": message})
+        return text
+
+    return check
 
 
 def _default_mode(value: Any) -> Any:
@@ -35,43 +47,83 @@ def _refuse_null(value: Any) -> Any:
     return value
 
 
-class RememberBody(BaseModel):
-    """What a remember request says; unknown fields are ignored. Fields stand in the order of their checks."""
+def _true_or_absent(value: bool | None) -> bool | None:  # noqa: FBT001 - pydantic's shape
+    return value or None
+
+
+class TaskBody(BaseModel):
+    """What a request for a task says; unknown fields are ignored."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
     )
 
-    content: Annotated[str, BeforeValidator(_normalise), AfterValidator(_check_content)]
-    context_mode: Annotated[ContextMode, BeforeValidator(_default_mode)] = "workspace"
     scope: Annotated[Scope | None, BeforeValidator(_refuse_null)] = None
+    dry_run: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
+
+    @property
+    def mode(self) -> ContextMode | None:
+        """The context mode, of a kind that has one."""
+        return None
 
     def to_input(self) -> dict[str, Any]:
-        """The part of an ACP remember call that the request decides."""
+        """The part of the task's ACP call that the request decides, and whether it is a dry run."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True)
 
 
-_REFUSALS: Mapping[str, type[InvalidContent | InvalidContextMode | InvalidScope]] = {
-    "content": InvalidContent,
-    "contextMode": InvalidContextMode,
-    "scope": InvalidScope,
-}
+class RememberBody(TaskBody):
+    """What a remember request says."""
+
+    content: Annotated[str, BeforeValidator(_normalise), AfterValidator(_checker(InvalidContent))]
+    context_mode: Annotated[ContextMode, BeforeValidator(_default_mode)] = "workspace"
+
+    @property
+    def mode(self) -> ContextMode:
+        """The context mode."""
+        return self.context_mode
 
 
-def parse_remember(body: Mapping[str, Any]) -> RememberBody:
-    """Validate the body of a remember request.
+class ForgetBody(TaskBody):
+    """What a forget request says."""
+
+    query: Annotated[str, BeforeValidator(_normalise), AfterValidator(_checker(InvalidQuery))]
+
+
+class DreamBody(TaskBody):
+    """What a dream request says."""
+
+
+_Body = TypeVar("_Body", bound=TaskBody)
+
+# in the order of the checks
+_REFUSALS: tuple[type[Refusal], ...] = (
+    InvalidContent,
+    InvalidQuery,
+    InvalidContextMode,
+    InvalidScope,
+    InvalidDryRun,
+)
+
+
+def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
+    """Validate the body of a request for a task.
 
     Raises:
-        InvalidContent: ``content`` is no string, blank, or over 65,536 UTF-8 bytes once trimmed.
+        InvalidContent, InvalidQuery: it is no string, blank, or over 65,536 UTF-8 bytes once trimmed.
         InvalidContextMode: neither of the two modes nor null.
         InvalidScope: neither of the two scopes; null included.
+        InvalidDryRun: neither true nor false nor null.
     """
     try:
-        return RememberBody.model_validate(body)
+        return shape.model_validate(body)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        refusal = _REFUSALS[str(first["loc"][0])]
-        raise refusal(first.get("ctx", {}).get("message", refusal.default)) from None
+        raise _first_refusal(error) from None
+
+
+def _first_refusal(error: ValidationError) -> Refusal:
+    found = {str(one["loc"][0]): one for one in error.errors(include_url=False, include_input=False)}
+    refusal = next(refusal for refusal in _REFUSALS if refusal.field in found)
+    return refusal(found[refusal.field].get("ctx", {}).get("message", refusal.default))
 
 
 Outcome = Literal["completed", "failed", "cancelled"]

@@ -59,10 +59,13 @@ def _outcome(status: Status) -> Outcome | None:
 
 
 def _shorten_paths(result: dict[str, Any], home: str) -> dict[str, Any]:
-    touched = result.get("filesTouched")
-    if not isinstance(touched, list):
-        return result
-    return {**result, "filesTouched": [_shorten(path, home) for path in touched]}
+    shown = dict(result)
+    touched, removed = result.get("filesTouched"), result.get("removedEntries")
+    if isinstance(touched, list):
+        shown["filesTouched"] = [_shorten(path, home) for path in touched]
+    if isinstance(removed, list):
+        shown["removedEntries"] = [{**one, "filePath": _shorten(one["filePath"], home)} for one in removed]
+    return shown
 
 
 def _shorten(path: str, home: str) -> str:

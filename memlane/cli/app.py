@@ -11,7 +11,7 @@ from core.version import own_version
 from memlane.cli.exits import Exit
 from memlane.cli.hints import hint_for
 
-_COMMANDS = ("up", "remember", "get", "events", "web", "worker", "agent", "bench")
+_COMMANDS = ("up", "remember", "forget", "dream", "apply", "get", "events", "web", "worker", "agent", "bench")
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _HELP = """Managed memory for AI coding agents, as a service.
 

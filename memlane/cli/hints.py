@@ -1,20 +1,21 @@
-"""What to add when a text to remember was taken for options or for several arguments."""
+"""What to add when a text to remember or forget was taken for options or for several arguments."""
 
 from collections.abc import Sequence
 
 _WITH_VALUE = frozenset({"--scope", "--timeout", "--workspace", "--url", "--token-file"})
-_FLAGS = frozenset({"--clean", "--wait", "--json", "--help", "-h"})
+_FLAGS = frozenset({"--clean", "--dry-run", "--wait", "--json", "--help", "-h"})
 
 
 def hint_for(arguments: Sequence[str]) -> str:
-    """One line for a person whose ``memlane remember`` was refused; empty if there is nothing to add."""
-    if arguments[:1] != ["remember"]:
+    """One line for a person whose ``remember`` or ``forget`` was refused; empty if it has nothing to add."""
+    if not arguments or arguments[0] not in ("remember", "forget"):
         return ""
+    command = f"memlane {arguments[0]}"
     texts, unknown = _sort(arguments[1:])
     if unknown:
-        return 'A text that starts with a dash goes behind two: memlane remember -- "TEXT"\n'
+        return f'A text that starts with a dash goes behind two: {command} -- "TEXT"\n'
     if len(texts) > 1:
-        return 'A text of several words goes in quotes: memlane remember "TEXT"\n'
+        return f'A text of several words goes in quotes: {command} "TEXT"\n'
     return ""
 
 

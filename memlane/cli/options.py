@@ -2,18 +2,24 @@
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 DEFAULT_WAIT_S = 310.0  # covers the longest run of one task
 
-Wait = Annotated[bool, typer.Option("--wait", help="Wait for the end and show what was written.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait for the end and show what was done.")]
 Timeout = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help=f"Longest wait, with --wait. [{DEFAULT_WAIT_S:g}]"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON as the service gives it, on one line.")]
+Scope = Annotated[
+    Literal["user", "project"] | None, typer.Option(help="Which memory; the service chooses otherwise.")
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Change nothing, show what would change; memlane apply does it.")
+]
 Workspace = Annotated[
     str | None, typer.Option(metavar="DIR|ID", help="A served workspace; the primary one otherwise.")
 ]

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from memlane.cli.exits import Exit
 from memlane.client import Client
-from memlane.models import Task
+from memlane.models import DocumentDiff, Preview, Task
 
 
 def follow(client: Client, task: Task, wait_s: float) -> Task:
@@ -66,5 +66,19 @@ def _state(task: Task) -> str:
 def _told(task: Task) -> str:
     if task.result is None:
         return f"{_state(task)}\n" if task.error is None else ""
-    files = "".join(f"  {printable(path)}\n" for path in task.result.files_touched)
-    return f"{printable(task.result.summary)}\n{files}"
+    result = task.result
+    lines = [result.summary, *(f"  {path}" for path in result.files_touched)]
+    lines += [f"  {entry.summary} ({entry.file_path})" for entry in result.removed_entries]
+    told = "".join(f"{printable(line)}\n" for line in lines)
+    return told if result.preview is None else told + _previewed(result.preview, task.task_id)
+
+
+def _previewed(preview: Preview, task_id: str) -> str:
+    diffs = "".join(diff_text(one) for one in preview.diff)
+    return f"{diffs}Nothing has changed. To have it done: memlane apply {task_id}\n" if diffs else ""
+
+
+def diff_text(one: DocumentDiff) -> str:
+    """One document's diff as lines that can't steer a terminal."""
+    lines = [f"{one.change} {one.scope}: {one.path}", *one.diff.splitlines()]
+    return "".join(f"{printable(line)}\n" for line in lines)

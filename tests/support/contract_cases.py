@@ -116,7 +116,7 @@ DEVIATIONS: Mapping[tuple[str, str], tuple[Callable[[Expected], Expected], froze
             "no-token-bad-json no-token-unknown-route capabilities-no-token bad-host bad-host-port "
             "origin-foreign origin-null origin-foreign-no-token preflight-foreign malformed-json json-string "
             "json-null json-number json-true trailing-garbage two-docs nan huge-11MB "
-            "get-with-malformed-body"
+            "get-with-malformed-body malformed-json-forget malformed-json-dream"
         ),
     ),
     ("D2", "an unknown charset is 415"): (
@@ -139,11 +139,15 @@ DEVIATIONS: Mapping[tuple[str, str], tuple[Callable[[Expected], Expected], froze
         _client_error(400, "Invalid JSON in request body", "invalid_request"),
         frozenset({"content-length-mismatch-short"}),
     ),
-    ("D7", "result and error are null until the end"): (_null_until_finished, frozenset({"get-just-after"})),
+    ("D7", "result and error are null until the end"): (
+        _null_until_finished,
+        _names("get-just-after forget-get-just-after dream-get-just-after"),
+    ),
     ("D8", "home is shown as ~"): (
         _home_as_tilde,
         _names(
-            "get-completed get-clean-completed get-project-completed get-user-completed get-nul-surrogate"
+            "get-completed get-clean-completed get-project-completed get-user-completed get-nul-surrogate "
+            "forget-get-completed forget-project-completed"
         ),
     ),
     ("D9", "OPTIONS has no body"): (

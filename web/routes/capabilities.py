@@ -17,8 +17,12 @@ FEATURES = (
     "workspace_memory_remember",
     "workspace_memory_remember_project_scope",
     "workspace_memory_remember_user_scope",
+    "workspace_memory_forget",
+    "workspace_memory_forget_scope",
+    "workspace_memory_dream",
     "workspace_qualified_memory",
     "memlane_workspace_events",
+    "memlane_memory_preview",
 )
 FEATURE_DETAILS = {"workspace_memory_remember": {"modes": ["workspace", "clean"]}}
 LIMITS = {"contentBytes": MAX_CONTENT_BYTES, "bodyBytes": MAX_BODY_BYTES, "pendingTasks": MAX_PENDING}

@@ -1,26 +1,51 @@
-"""Tasks on a workspace's memory."""
+"""Tasks on a workspace's memory: submit one, look one up, apply a preview."""
+
+from dataclasses import dataclass
 
 from flask import Flask, g, request
 from werkzeug.wrappers import Response
 
+from core.ids import Kind, kind_of
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
+from jobs.previews import apply_preview
 from jobs.tasks import Submission, Task
 from web.client_id import client_id_of
 from web.door import REQUEST_ID
-from web.errors import RememberTaskNotFound
+from web.errors import DreamTaskNotFound, ForgetTaskNotFound, RememberTaskNotFound, TaskNotFound
 from web.problems import json_response
-from web.schemas import parse_remember
+from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 from web.selector import prefix_of, rules_for, select
 from web.task_view import describe, describe_accepted
 
 POLL_AFTER_S = 1
 
-_PATH = "/memory/remember"
+_ANY_TASK = "/memory/tasks"
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfTask:
+    """A kind that clients ask for by its own path."""
+
+    kind: Kind
+    body: type[TaskBody]
+    not_found: type[TaskNotFound]
+
+    @property
+    def path(self) -> str:
+        """Path of the kind below a workspace."""
+        return f"/memory/{self.kind}"
+
+
+KINDS_OF_TASK = (
+    KindOfTask("remember", RememberBody, RememberTaskNotFound),
+    KindOfTask("forget", ForgetBody, ForgetTaskNotFound),
+    KindOfTask("dream", DreamBody, DreamTaskNotFound),
+)
 
 
 class MemoryRoutes:
-    """``…/memory/remember``: submit a task, look one up."""
+    """``…/memory/{remember,forget,dream}`` and ``…/memory/tasks``."""
 
     def __init__(self, jobs: JobsClient, workspaces: Workspaces, *, home: str) -> None:
         self._jobs = jobs
@@ -29,38 +54,89 @@ class MemoryRoutes:
 
     def register(self, app: Flask) -> None:
         """Add the routes, each for the primary and for a named workspace."""
-        for rule in rules_for(_PATH):
-            app.add_url_rule(rule, view_func=self.submit, methods=["POST"])
-            app.add_url_rule(f"{rule}/<task_id>", view_func=self.find, methods=["GET"])
+        for kind in KINDS_OF_TASK:
+            self._register(app, kind)
+        for rule in rules_for(f"{_ANY_TASK}/<task_id>"):
+            app.add_url_rule(rule, view_func=self.find_any, methods=["GET"])
 
-    def submit(self, selector: str | None = None) -> Response:
-        """Queue a remember task: 202 with the task and where to look for it."""
+    def _register(self, app: Flask, kind: KindOfTask) -> None:
+        def submit(selector: str | None = None) -> Response:
+            return self.submit(kind, selector)
+
+        def find(task_id: str, selector: str | None = None) -> Response:
+            return self.find(kind, task_id, selector)
+
+        def apply(task_id: str, selector: str | None = None) -> Response:
+            return self.apply(kind, task_id, selector)
+
+        views = (("", submit, "POST"), ("/<task_id>", find, "GET"), ("/<task_id>/apply", apply, "POST"))
+        for rule in rules_for(kind.path):
+            for end, view, method in views:
+                name = f"{view.__name__}_{kind.kind}"
+                app.add_url_rule(f"{rule}{end}", endpoint=name, view_func=view, methods=[method])
+
+    def submit(self, kind: KindOfTask, selector: str | None) -> Response:
+        """Queue a task: 202 with the task and where to look for it."""
         workspace = select(self._workspaces, selector)
-        body = parse_remember(g.body)
+        body = parse_body(kind.body, g.body)
         submission = Submission(
-            kind="remember",
+            kind=kind.kind,
             input=body.to_input(),
-            context_mode=body.context_mode,
+            context_mode=body.mode,
             scope=body.scope,
             client_id=client_id_of(request),
             request_id=request.environ[REQUEST_ID],
         )
-        return _accepted(self._jobs.submit(workspace.id, submission), workspace, named=selector is not None)
+        task = self._jobs.submit(workspace.id, submission)
+        return accepted(task, workspace, path=kind.path, named=selector is not None)
 
-    def find(self, task_id: str, selector: str | None = None) -> Response:
-        """Look a remember task up."""
+    def find(self, kind: KindOfTask, task_id: str, selector: str | None) -> Response:
+        """Look a task up."""
         workspace = select(self._workspaces, selector)
-        task = self._jobs.find(workspace.id, "remember", task_id, client_id=client_id_of(request))
+        return self._shown(self._require(workspace, kind.kind, task_id, not_found=kind.not_found))
+
+    def find_any(self, task_id: str, selector: str | None = None) -> Response:
+        """Look a task of any kind up."""
+        workspace = select(self._workspaces, selector)
+        return self._shown(self._require(workspace, kind_of(task_id), task_id, not_found=TaskNotFound))
+
+    def apply(self, kind: KindOfTask, task_id: str, selector: str | None) -> Response:
+        """Queue the task that commits what a dry run showed."""
+        workspace = select(self._workspaces, selector)
+        preview = self._require(workspace, kind.kind, task_id, not_found=kind.not_found)
+        task = apply_preview(
+            self._jobs,
+            workspace.id,
+            preview,
+            client_id=client_id_of(request),
+            request_id=request.environ[REQUEST_ID],
+        )
+        return accepted(task, workspace, path=kind.path, named=selector is not None)
+
+    def _require(
+        self, workspace: Workspace, kind: Kind | None, task_id: str, *, not_found: type[TaskNotFound]
+    ) -> Task:
+        client_id = client_id_of(request)
+        task = self._jobs.find(workspace.id, kind, task_id, client_id=client_id) if kind else None
         if task is None:
-            raise RememberTaskNotFound
+            raise not_found
+        return task
+
+    def _shown(self, task: Task) -> Response:
         response = json_response(describe(task, home=self._home))
         response.add_etag(weak=True)
         return response.make_conditional(request.environ)
 
 
-def _accepted(task: Task, workspace: Workspace, *, named: bool) -> Response:
+def accepted(task: Task, workspace: Workspace, *, path: str, named: bool) -> Response:
+    """Answer 202 with a task just queued.
+
+    Args:
+        path: below the workspace, where tasks like it are looked up.
+        named: whether the request named the workspace.
+    """
     headers = {
-        "Location": f"{prefix_of(workspace, named=named)}{_PATH}/{task.id}",
+        "Location": f"{prefix_of(workspace, named=named)}{path}/{task.id}",
         "Retry-After": str(POLL_AFTER_S),
     }
     return json_response(describe_accepted(task), status=202, headers=headers)

@@ -21,11 +21,18 @@ def get(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Show a task of a running service.
 
-    TASK_ID is what `memlane remember` printed.
+    TASK_ID is what the command that asked for it printed.
     """
     wait_s = options.wait_limit_s(wait=wait, timeout=timeout)
+    from memlane.cli.asking import run
     from memlane.cli.connection import place_of
-    from memlane.cli.get import run
 
     place = place_of(url=url, token_file=token_file, workspace=workspace)
-    raise typer.Exit(run(task_id, place, as_json=json, wait_s=wait_s))
+    raise typer.Exit(
+        run(
+            lambda client: client.get(task_id, workspace=place.workspace),
+            place,
+            as_json=json,
+            wait_s=wait_s,
+        )
+    )

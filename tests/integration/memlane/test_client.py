@@ -65,6 +65,39 @@ def test_a_workspace_is_named_in_the_path():
     assert json.loads(service.requests[0].body) == {"content": "hello"}
 
 
+@pytest.mark.parametrize(
+    ("ask", "kind", "body"),
+    [
+        (lambda c: c.forget("tea", scope="user"), "forget", {"query": "tea", "scope": "user"}),
+        (lambda c: c.forget("tea", dry_run=True), "forget", {"query": "tea", "dryRun": True}),
+        (lambda c: c.dream(), "dream", {}),
+        (lambda c: c.dream(scope="user", dry_run=True), "dream", {"scope": "user", "dryRun": True}),
+        (lambda c: c.remember("tea", dry_run=True), "remember", {"content": "tea", "dryRun": True}),
+    ],
+)
+def test_each_kind_of_task_is_asked_for_at_its_place(ask, kind, body):
+    with client_of(Reply(202, TASK)) as (client, service):
+        ask(client)
+
+    assert service.requests[0].path == f"/workspace/memory/{kind}"
+    assert json.loads(service.requests[0].body) == body
+
+
+def test_a_preview_is_applied_at_its_own_task():
+    with client_of(Reply(202, TASK)) as (client, service):
+        client.apply("forget-1", workspace="0295621f3cf988a7")
+
+    path = "/workspaces/0295621f3cf988a7/memory/forget/forget-1/apply"
+    assert (service.requests[0].method, service.requests[0].path) == ("POST", path)
+
+
+def test_a_task_of_a_kind_without_a_place_of_its_own_is_found_among_all():
+    with client_of(Reply(200, TASK)) as (client, service):
+        client.get("undo-1")
+
+    assert service.requests[0].path == "/workspace/memory/tasks/undo-1"
+
+
 def test_a_task_id_can_not_leave_its_place_in_the_path():
     with client_of(Reply(200, TASK)) as (client, service):
         client.get("remember-../../x?y")

@@ -50,6 +50,52 @@ def test_remember_waits_and_shows_summary_and_files_without_what_steers_a_termin
     ]
 
 
+FORGOTTEN = {
+    "summary": "Managed auto-memory forgot 1 entry from: user/",
+    "removedEntries": [{"topic": "user", "summary": "Likes tea", "filePath": "~/.qwen/a.md"}],
+}
+DIFF = {
+    "scope": "user",
+    "path": "a.md",
+    "change": "deleted",
+    "diff": "--- a.md\n+++ /dev/null\n-tea \x1b[31m\n",
+}
+
+
+def test_forget_shows_what_was_removed(capsys):
+    done = DONE | {"result": FORGOTTEN}
+    with scripted_service([Reply(202, done)]) as service:
+        assert run("forget", "tea", "--url", service.url) == 0
+
+    assert capsys.readouterr().out.splitlines() == [FORGOTTEN["summary"], "  Likes tea (~/.qwen/a.md)"]
+
+
+def test_a_dry_run_shows_what_would_change_and_how_to_have_it_done(capsys):
+    done = DONE | {"result": {"summary": "Would forget.", "preview": {"diff": [DIFF]}}}
+    with scripted_service([Reply(202, done)]) as service:
+        assert run("forget", "tea", "--dry-run", "--url", service.url) == 0
+
+    assert json.loads(service.requests[0].body) == {"query": "tea", "dryRun": True}
+    shown = capsys.readouterr().out
+    assert "deleted user: a.md\n--- a.md\n+++ /dev/null\n-tea  [31m\n" in shown
+    assert shown.endswith(f"Nothing has changed. To have it done: memlane apply {DONE['taskId']}\n")
+
+
+def test_a_dry_run_that_would_change_nothing_offers_nothing(capsys):
+    done = DONE | {"result": {"summary": "Nothing to do.", "preview": {"diff": []}}}
+    with scripted_service([Reply(202, done)]) as service:
+        assert run("dream", "--dry-run", "--url", service.url) == 0
+
+    assert capsys.readouterr().out == "Nothing to do.\n"
+
+
+def test_apply_asks_for_the_preview_to_be_committed(capsys):
+    with scripted_service([Reply(202, QUEUED)]) as service:
+        assert run("apply", "forget-1", "--url", service.url) == 0
+
+    assert service.requests[0].path == "/workspace/memory/forget/forget-1/apply"
+
+
 def test_a_terminal_gets_a_spinner(capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with scripted_service([Reply(202, QUEUED), Reply(200, DONE)]) as service:

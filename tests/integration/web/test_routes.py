@@ -94,7 +94,7 @@ def test_a_trailing_slash_is_accepted_without_a_redirect(web: WebServer) -> None
         "/Workspace/memory/remember",
         "/workspace/memory/remembe%72",
         "/workspace//memory/remember",
-        "/workspace/memory/forget",
+        "/workspace/memory/learn",
         "/nope",
     ],
 )
