@@ -5,8 +5,10 @@ options override it.
 """
 
 import os
+import re
 import shlex
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -19,6 +21,9 @@ from core.errors import ConfigError
 
 DEFAULT_PORT = 4170
 DEFAULT_MEMORY_BASE = Path("~/.qwen")
+
+_DURATION = re.compile(r"(\d{1,9})([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 _S = TypeVar("_S", bound=BaseSettings)
 
@@ -49,6 +54,8 @@ class Settings(BaseSettings):
         sweep_ms: period of the sweeper; it bounds how late a lost doorbell is noticed.
         task_ttl_s: life of a record after its end.
         input_keep_s: life of a task's input after its end.
+        dream_every: least time between dreams that nobody asked for; unset means that there are none.
+        dream_min_changes: least number of commits between them.
         max_waiting_lanes, max_wait_s: how far workers may be behind before idle lanes are refused.
         redis_check: ``refuse`` to start on a Redis that may lose accepted tasks, or only ``warn``.
         adopt_store: let lanes that ran on another memory store go on with this one.
@@ -86,6 +93,8 @@ class Settings(BaseSettings):
     sweep_ms: Annotated[int, Field(ge=50)] = 1_000
     task_ttl_s: Annotated[int, Field(ge=1)] = 86_400
     input_keep_s: Annotated[int, Field(ge=1)] = 3_600
+    dream_every: Annotated[timedelta | None, Field(ge=timedelta(minutes=1))] = None
+    dream_min_changes: Annotated[int, Field(ge=1)] = 5
     max_waiting_lanes: Annotated[int, Field(ge=1)] = 5_000
     max_wait_s: Annotated[int, Field(ge=1)] = 600
     adopt_store: bool = False
@@ -108,6 +117,12 @@ class Settings(BaseSettings):
     def _skip_empty(cls, value: Any) -> Any:
         return value or None
 
+    @field_validator("dream_every", mode="before")
+    @classmethod
+    def _read_duration(cls, value: Any) -> Any:
+        match = _DURATION.fullmatch(value) if isinstance(value, str) else None
+        return timedelta(seconds=int(match[1]) * _SECONDS[match[2]]) if match else value
+
     @field_validator("store_id", mode="before")
     @classmethod
     def _read_store_id(cls, value: Any) -> Any:
@@ -127,6 +142,13 @@ class Settings(BaseSettings):
     def _check_lease(self) -> "Settings":
         if self.renew_ms * 2 + self.margin_ms > self.lease_ms:
             raise ValueError("lease_ms must leave room for two renewals and the margin")
+        return self
+
+    @model_validator(mode="after")
+    def _check_dreams(self) -> "Settings":
+        # the last dream is known by its record
+        if self.dream_every is not None and self.dream_every.total_seconds() > self.task_ttl_s:
+            raise ValueError("dream_every must not be longer than task_ttl_s")
         return self
 
     @property

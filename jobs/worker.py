@@ -23,10 +23,13 @@ from events.listener import Listener
 from jobs.actors import LaneParts, LaneRules, LaneRunner, declare_actor
 from jobs.broker import QUEUE, Doorbell, LaneBroker, open_broker
 from jobs.broker_probe import BrokerProbe
+from jobs.client import JobsClient
 from jobs.deployment import Deployment
+from jobs.dreams import Dreamer, rules_of
 from jobs.keeper import Keeper
 from jobs.lanes import Lanes
 from jobs.limits import limits_of
+from jobs.periodic import Periodic
 from jobs.presence import Presence
 from jobs.registry import WorkerRegistry
 from jobs.slot import Slot
@@ -38,6 +41,7 @@ KEEPER_TIMEOUT_S = 1.0
 HEALTH_S = 1.0
 HAND_BACK_S = 25.0  # a resolver's own limit and a little more
 STOP_MS = 5_000
+DREAM_LOOK_S = 60.0
 
 _log = get_logger(__name__)
 
@@ -101,8 +105,14 @@ class _Process:
         )
         stack.callback(self._presence.close)
         sweep = SweepParts(Upkeep(client, limits), doorbell, BrokerProbe(broker), registry, site.slot)
-        self._sweeper = Sweeper(sweep, period_ms=settings.sweep_ms)
-        stack.callback(self._sweeper.close)
+        self._chores = [Periodic("sweeper", Sweeper(sweep).sweep, period_s=settings.sweep_ms / 1000)]
+        rules = rules_of(settings)
+        if rules is not None:
+            jobs = JobsClient(client, doorbell, limits)
+            dreamer = Dreamer(jobs, site.workspaces, rules=rules)
+            self._chores.append(Periodic("dreamer", dreamer.look, period_s=DREAM_LOOK_S))
+        for chore in self._chores:
+            stack.callback(chore.close)
         parts = LaneParts(
             lanes=Lanes(client, limits),
             keeper=self._keeper,
@@ -120,8 +130,8 @@ class _Process:
         self._engine.start()
 
     def is_healthy(self) -> bool:
-        ours = all(part.is_alive() for part in (self._keeper, self._sweeper, self._presence))
-        return ours and all(consumer.is_alive() for consumer in self._engine.consumers.values())
+        ours = [self._keeper.is_alive(), self._presence.is_alive(), *(one.is_alive() for one in self._chores)]
+        return all(ours) and all(consumer.is_alive() for consumer in self._engine.consumers.values())
 
     def stop(self, *, drain_s: float) -> None:
         """Stop taking doorbells, let runs end, hand the others back."""

@@ -1,3 +1,4 @@
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -150,4 +151,21 @@ def test_a_store_id_is_read_in_any_writing_and_an_empty_one_is_none(monkeypatch)
 
     monkeypatch.setenv("MEMLANE_STORE_ID", "mine")
     with pytest.raises(ConfigError, match="MEMLANE_STORE_ID"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("600s", 600), ("90m", 5_400), ("24h", 86_400), ("1d", 86_400)]
+)
+def test_a_duration_is_a_number_with_its_unit(monkeypatch: pytest.MonkeyPatch, text: str, seconds: int):
+    monkeypatch.setenv("MEMLANE_DREAM_EVERY", text)
+
+    assert load_settings().dream_every == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize("text", ["59s", "0h", "daily", "24 h", "-1h", "25h", "999999999d"])
+def test_a_pause_between_dreams_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch, text: str):
+    monkeypatch.setenv("MEMLANE_DREAM_EVERY", text)
+
+    with pytest.raises(ConfigError, match=r"(?i)dream_every"):
         load_settings()
