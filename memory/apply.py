@@ -100,7 +100,7 @@ class Applier:
                 label=str(root / change.path),
                 stem=stem,
                 old=change.old,
-                new=change.new.encode() if change.new is not None else None,
+                new=change.new,
                 mtime_ns=intent.mtime_ns,
             )
 

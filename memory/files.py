@@ -13,7 +13,8 @@ from memory.errors import DocumentMissing, StoreUnusable
 
 STORE_NAME = "memlane"
 TEMPORARY = "tmp"
-_MAX_BYTES = 64 * 1024 * 1024  # a journal entry holds up to 50 documents of 256 KiB as JSON
+# a journal entry holds up to 50 documents of 256 KiB as JSON, and up to 1 MB for each that they replace
+_MAX_BYTES = 160 * 1024 * 1024
 
 Checkpoint = Callable[[str], None]
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from core.acp import Scope
 from core.ids import LaneId, TaskId
 from memory.errors import StoreUnusable, TaskClosed
 from memory.files import TEMPORARY, StoreFiles
+from memory.records import Content, Record
 
 _JOURNAL = "journal"
 _STATE = "state"
@@ -44,28 +45,26 @@ class FencedTask:
     client: str | None = None
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
-
-
-class PlannedChange(_Record):
+class PlannedChange(Record):
     """What an intent does to one document.
 
     Attributes:
         root: path of the root, relative to the base where it lies below it, else absolute.
         path: of the document, relative to the root.
-        old: digest of the bytes that the task saw; None when it saw no file.
-        new: the whole new text; None removes the file.
+        old: digest of the bytes that stood there at the commit; None for no file.
+        before: those bytes; None too where the store kept no texts yet.
+        new: the whole new document; None removes the file.
     """
 
     root: str
     path: str
     scope: Scope
     old: str | None
-    new: str | None
+    before: Content | None = None
+    new: Content | None
 
 
-class Intent(_Record):
+class Intent(Record):
     """One committed task.
 
     Attributes:
@@ -104,28 +103,28 @@ class OpenIntent:
     roots: tuple[str, ...]
 
 
-class _TaskMark(_Record):
+class _TaskMark(Record):
     """How a task ended: ``seq`` of its intent, or None for a task closed without one."""
 
     seq: int | None
     fence: int
 
 
-class _Fence(_Record):
+class _Fence(Record):
     fence: int
 
 
-class _OpenRoot(_Record):
+class _OpenRoot(Record):
     seq: int
     root: str
 
 
-class _Applied(_Record):
+class _Applied(Record):
     seq: int
     open: tuple[_OpenRoot, ...] = ()
 
 
-_R = TypeVar("_R", bound=_Record)
+_R = TypeVar("_R", bound=Record)
 
 
 class Journal:
@@ -141,7 +140,7 @@ class Journal:
 
     def store_fence(self, lane: LaneId, fence: int) -> None:
         """Store a lane's fence durably."""
-        self._files.replace(_FENCES, _file_name(lane), _dump(_Fence(fence=fence)))
+        self._files.replace(_FENCES, _file_name(lane), _Fence(fence=fence).to_json())
 
     def find(self, task_id: TaskId) -> dict[str, Any] | None:
         """Recorded result of a task, None when it never committed; all intents must be settled before.
@@ -189,7 +188,7 @@ class Journal:
 
     def draft(self, intent: Intent) -> None:
         """Write an intent durably without committing it, so that a crash from here on can be tidied up."""
-        self._files.write_draft(intent.token + _DRAFT_SUFFIX, _dump(intent), what=_JOURNAL)
+        self._files.write_draft(intent.token + _DRAFT_SUFFIX, intent.to_json(), what=_JOURNAL)
 
     def drop_draft(self, intent: Intent) -> None:
         """Forget an intent that was not committed."""
@@ -227,7 +226,7 @@ class Journal:
         if after.seq > before.seq:
             self._mark(TaskId(intent.task), _TaskMark(seq=intent.seq, fence=intent.fence))
         if after != before:
-            self._files.replace(_STATE, _APPLIED, _dump(after))
+            self._files.replace(_STATE, _APPLIED, after.to_json())
         return after != before
 
     def _applied(self) -> _Applied:
@@ -243,7 +242,7 @@ class Journal:
         return self._read(_JOURNAL, _entry_name(seq), Intent)
 
     def _mark(self, task_id: TaskId, mark: _TaskMark) -> None:
-        self._files.replace(_TASKS, _file_name(task_id), _dump(mark))
+        self._files.replace(_TASKS, _file_name(task_id), mark.to_json())
 
     def _read(self, folder: str, name: str, shape: type[_R]) -> _R | None:
         content = self._files.read(folder, name)
@@ -253,10 +252,6 @@ class Journal:
             return shape.model_validate_json(content)
         except ValidationError as error:
             raise StoreUnusable(f"{folder}/{name} is damaged") from error
-
-
-def _dump(record: _Record) -> bytes:
-    return record.model_dump_json().encode()
 
 
 def _entry_name(seq: int) -> str:

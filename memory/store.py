@@ -1,43 +1,30 @@
 """The store of one memory base: fences, journal, commits."""
 
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from core import clock, ids
+from core import ids
 from core.acp import Scope
 from memory.apply import Applier, find_drift, root_name
 from memory.beneath import disk_errors
-from memory.errors import CommitConflict, LeaseLost, StoreUnusable, TaskClosed
+from memory.errors import LeaseLost, StoreUnusable, TaskClosed
 from memory.files import Checkpoint, StoreFiles, do_nothing
 from memory.held import HeldStore
 from memory.journal import FencedTask as FencedTask  # part of this module's interface
-from memory.journal import Intent, Journal, PlannedChange
+from memory.journal import Journal
 from memory.lock import hold_lock
 from memory.paths import SCOPES, Roots, canonical_folder
+from memory.planning import Commit as Commit  # as above
+from memory.planning import describe, plan_changes, plan_intent
+from memory.reconciling import reconcile
 from memory.renames import Renames
 from memory.transaction import Transaction
 
 _TOP = "."
 _STORE_ID = "store-id"
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """What a commit did.
-
-    Attributes:
-        revision: ``r<seq>``; None when nothing changed.
-        files_touched: absolute paths, sorted.
-    """
-
-    revision: str | None
-    files_touched: tuple[Path, ...]
-    touched_scopes: tuple[Scope, ...]
 
 
 class Store:
@@ -101,6 +88,8 @@ class Store:
         A transaction without changes records its result too. Committing a task again returns
         the recorded result.
 
+        What others changed since the task read is merged with its edits where that is clear.
+
         Args:
             result_of: makes the JSON-able result from what will be committed; called once at most,
                 under the lock.
@@ -109,7 +98,8 @@ class Store:
             DocumentInvalid: the first thing that ``Transaction.validate`` finds.
             LeaseLost: the stored fence is not ours.
             TaskClosed: the task was closed by ``resolve``.
-            CommitConflict: a document changed since it was read, or a created one exists meanwhile.
+            CommitConflict: a document changed since it was read, in a way that can't be merged with the
+                task's, or a created one exists meanwhile.
             StoreBusy: no lock within 10 s.
             StoreUnusable: the disk is full or failed, or an earlier commit that can't be put into its place
                 blocks a root that this one changes. After this or StoreBusy the commit may have happened,
@@ -118,15 +108,7 @@ class Store:
         """
         for problem in transaction.validate():
             raise problem
-        with self._held() as held:
-            recorded = self._require_current(transaction.task)
-            if recorded is not None:
-                return recorded
-            held.require_unblocked(self._roots_of(transaction))
-            intent = self._plan(transaction, result_of)
-            self._files.checkpoint("planned")
-            held.commit(intent)
-            return intent.result
+        return self._commit(transaction, result_of)
 
     def resolve(self, task: FencedTask, *, close: bool) -> dict[str, Any] | None:
         """Find out how a task ended, before its end is reported as anything but its own answer.
@@ -180,48 +162,28 @@ class Store:
             raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
         return self._journal.find(task.id)
 
-    def _plan(self, transaction: Transaction, result_of: Callable[[Commit], dict[str, Any]]) -> Intent:
-        conflicts = transaction.find_conflicts()
-        if conflicts:
-            raise CommitConflict(conflicts)
-        seq = self._journal.next_seq()
-        task = transaction.task
-        return Intent(
-            seq=seq,
-            task=task.id,
-            lane=task.lane,
-            fence=task.fence,
-            kind=task.kind,
-            client=task.client,
-            token=secrets.token_hex(16),
-            mtime_ns=clock.wall_ms() * 1_000_000,
-            result=result_of(_describe(transaction, seq)),
-            changes=tuple(self._planned(transaction)),
-        )
+    def _commit(
+        self, transaction: Transaction, result_of: Callable[[Commit], dict[str, Any]]
+    ) -> dict[str, Any]:
+        with self._held() as held:
+            recorded = self._require_current(transaction.task)
+            if recorded is not None:
+                return recorded
+            held.require_unblocked(self._roots_of(transaction))
+            changes = reconcile(transaction)
+            seq = self._journal.next_seq()
+            intent = plan_intent(
+                transaction.task,
+                seq=seq,
+                changes=plan_changes(changes, base=self.base, roots=transaction.roots),
+                result=result_of(describe(changes, revision=f"r{seq}")),
+            )
+            self._files.checkpoint("planned")
+            held.commit(intent)
+            return intent.result
 
     def _roots_of(self, transaction: Transaction) -> set[str]:
         return {root_name(self.base, transaction.roots.of(change.scope)) for change in transaction.changes}
-
-    def _planned(self, transaction: Transaction) -> Iterator[PlannedChange]:
-        for change in transaction.changes:
-            root = transaction.roots.of(change.scope)
-            yield PlannedChange(
-                root=root_name(self.base, root),
-                path=str(Path(change.path).relative_to(root)),
-                scope=change.scope,
-                old=transaction.digest_seen(change.path),
-                new=change.after.decode() if change.after is not None else None,
-            )
-
-
-def _describe(transaction: Transaction, seq: int) -> Commit:
-    changes = transaction.changes
-    touched = {change.scope for change in changes}
-    return Commit(
-        revision=f"r{seq}" if changes else None,
-        files_touched=tuple(Path(change.path) for change in changes),
-        touched_scopes=tuple(scope for scope in SCOPES if scope in touched),
-    )
 
 
 def open_store(

@@ -6,9 +6,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from core.acp import Scope
-from core.errors import InputError
 from memory.beneath import disk_errors, open_folder, open_regular, stat_of
-from memory.content import digest, read_regular
+from memory.content import read_regular
 from memory.errors import DocumentInvalid, DocumentMissing, PathEscape, PathRefused, TooLarge
 from memory.journal import FencedTask
 from memory.names import fold, refuse_twin, require_writable, split_absolute
@@ -180,18 +179,20 @@ class Transaction:
             for reason in find_problems(change.after, before=change.before)
         )
 
-    def find_conflicts(self) -> tuple[str, ...]:
-        """Absolute paths of changed documents that are no longer on disk as the task saw them.
+    def look_again(self, path: str) -> bytes | None:
+        """Bytes of a document on disk now, None when there is no file; what the task saw stays as it was.
 
         Only the store calls this, under its lock.
-        """
-        keys = (self._key(change.path) for change in self.changes)
-        return tuple(self._absolute(key) for key in keys if not self._is_as_seen(key))
 
-    def digest_seen(self, path: str) -> str | None:
-        """Digest of the bytes that the task saw on disk; None when it saw no file."""
-        seen = self._seen[self._key(path)]
-        return digest(seen) if seen is not None else None
+        Raises:
+            InputError: no document can stand there: a link, a folder, far larger than one may be, or beside a
+                twin that came up since the task saw that nothing was there.
+        """
+        key = self._key(path)
+        if self._seen.get(key) is None:
+            with suppress(DocumentMissing):
+                self._refuse_disk_twin(*key)
+        return self._on_disk(key, MAX_READ_BYTES)
 
     def _key(self, path: str) -> _Key:
         parts = split_absolute(path)
@@ -243,15 +244,6 @@ class Transaction:
                 return read_regular(folder, parts[-1], max_bytes=max_bytes)
         except DocumentMissing:
             return None
-
-    def _is_as_seen(self, key: _Key) -> bool:
-        try:
-            if self._seen[key] is None:
-                with suppress(DocumentMissing):
-                    self._refuse_disk_twin(*key)
-            return self._on_disk(key, MAX_READ_BYTES) == self._seen[key]
-        except InputError:  # a link, a folder, or far larger: in any case not what it was
-            return False
 
     def _disk_names(self, key: _Key, *, required: bool) -> dict[str, bool]:
         try:
