@@ -59,6 +59,34 @@ def find_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
     return Roots(user=_make(base, _USER), project=_make(*project))
 
 
+def locate_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
+    """Tell where the memory roots of a workspace are, or would be made; makes nothing.
+
+    Args:
+        base, workspace, local: as for ``find_roots``; the workspace need not exist any more.
+
+    Raises:
+        StoreUnusable: base is missing, or a record of ownership is damaged.
+    """
+    base = canonical_folder(base, "memory base")
+    project = (
+        Path(workspace, *_LOCAL)
+        if local
+        else base.joinpath("projects", _owned_name(base, workspace), "memory")
+    )
+    return Roots(user=base.joinpath(*_USER), project=project)
+
+
+def _owned_name(base: Path, workspace: str) -> str:
+    plain = slug(workspace)
+    try:
+        with disk_errors("the project folders"), open_folder(base, ("projects", plain)) as folder:
+            owner = _read_owner(folder)
+    except InputError:  # not made yet, or no folder of ours
+        owner = None
+    return plain if owner in (None, workspace) else _with_hash(plain, workspace)
+
+
 def canonical_folder(path: Path, what: str) -> Path:
     """Resolve an existing folder.
 

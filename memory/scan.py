@@ -11,7 +11,7 @@ from core.errors import InputError
 from core.logs import get_logger
 from memory.beneath import open_folder, open_regular, open_subfolder
 from memory.descriptors import read_chunks
-from memory.errors import DocumentMissing
+from memory.errors import DocumentMissing, TooLarge
 from memory.names import MAX_DEPTH, TEMPORARY_PREFIX, is_document
 from memory.validation import MAX_FILE_BYTES
 
@@ -84,18 +84,33 @@ def read_documents(root: Path, scope: Scope, *, tell: Listener = log_left_out) -
     """
     for folder, path in walk_documents(root, tell=tell):
         try:
-            with open_regular(folder, path.rpartition("/")[2]) as opened:
-                mtime_ns = os.fstat(opened).st_mtime_ns
-                content = b"".join(read_chunks(opened, max_bytes=MAX_FILE_BYTES + 1))
+            yield read_document(folder, path, scope)
         except DocumentMissing:
             continue
+        except TooLarge:
+            tell(LeftOut("too_large", path))
         except (InputError, OSError) as error:
             tell(LeftOut("link" if isinstance(error, InputError) else "unreadable", path))
-            continue
-        if len(content) <= MAX_FILE_BYTES:
-            yield ReadDocument(scope, path, content, mtime_ns)
-        else:
-            tell(LeftOut("too_large", path))
+
+
+def read_document(folder: int, path: str, scope: Scope) -> ReadDocument:
+    """Read one document file.
+
+    Args:
+        folder: descriptor of the folder that holds it.
+        path: relative to the root of the scope.
+
+    Raises:
+        DocumentMissing, PathEscape, PathRefused: as for ``open_regular``.
+        TooLarge: over 256 KiB.
+        OSError: it can't be read.
+    """
+    with open_regular(folder, path.rpartition("/")[2]) as opened:
+        mtime_ns = os.fstat(opened).st_mtime_ns
+        content = b"".join(read_chunks(opened, max_bytes=MAX_FILE_BYTES + 1))
+    if len(content) > MAX_FILE_BYTES:
+        raise TooLarge(f"more than {MAX_FILE_BYTES} bytes")
+    return ReadDocument(scope, path, content, mtime_ns)
 
 
 def walk_documents(root: Path, *, tell: Listener = log_left_out) -> Iterator[tuple[int, str]]:

@@ -13,12 +13,14 @@ from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import EventHub
 from jobs.client import JobsClient
+from memory.library import Library
 from web.auth import Guard, is_open
 from web.body import read_json_object
 from web.door import TARGET, Door
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
 from web.relay import HEARTBEAT_S, Relay
 from web.routes.capabilities import CapabilityRoutes
+from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
 from web.routes.health import HealthRoutes
 from web.routes.memory import MemoryRoutes
@@ -35,6 +37,7 @@ class WebParts:
     workspaces: Workspaces
     jobs: JobsClient
     hub: EventHub
+    library: Library
 
 
 def create_app(
@@ -56,6 +59,7 @@ def create_app(
     app.url_map.merge_slashes = False
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
+    DocumentRoutes(parts.library, parts.workspaces).register(app)
     CapabilityRoutes(parts.jobs, parts.workspaces).register(app)
     HealthRoutes(parts.jobs, strict=settings.redis_check == "refuse").register(app)
     EventRoutes(parts.hub, relay, parts.workspaces).register(app)

@@ -164,6 +164,15 @@ class DreamTaskNotFound(TaskNotFound):
     default = "Workspace memory dream task not found"
 
 
+class DocumentNotFound(InputError):
+    """No such memory document in this workspace."""
+
+    code = "document_not_found"
+
+    def __init__(self) -> None:
+        super().__init__("There is no such document in this memory")
+
+
 class NotReady(DependencyError):
     """The service can't accept tasks now."""
 

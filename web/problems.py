@@ -76,6 +76,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
     errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers=lambda _error: {"Vary": "Origin"}),
     errors.TaskNotFound: Rule(HTTPStatus.NOT_FOUND),
+    errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),

@@ -19,6 +19,7 @@ from jobs.client import open_jobs, require_fit_redis
 from memlane.folders import make_private
 from memlane.listening import bind
 from memlane.site import token_of, workspaces_of
+from memory.library import Library
 from web.app import WebParts, create_app
 from web.server import serve
 
@@ -51,4 +52,6 @@ def _compose(settings: Settings, workspaces: Workspaces, token: str, *, is_check
     """Open what a serving process has of its own; called after the fork."""
     hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
     jobs = open_jobs(settings, is_checked=is_checked)
-    return create_app(settings, WebParts(workspaces, jobs, hub), token=token, home=Path.home())
+    library = Library(settings.memory_base, local=settings.memory_local)
+    parts = WebParts(workspaces, jobs, hub, library)
+    return create_app(settings, parts, token=token, home=Path.home())

@@ -17,19 +17,26 @@ from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import open_hub
 from jobs.client import open_jobs
+from memory.library import Library
 from tests.support.web_server import TOKEN
 from web.app import WebParts, create_app
 from web.server import serve
 
 
-def main(listener_fd: int, redis_url: str, heartbeat_s: float, paths: list[str]) -> None:
+def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float, paths: list[str]) -> None:
     """Serve ``paths`` until SIGTERM."""
-    settings = Settings(redis_url=redis_url, workspaces=tuple(paths), hosts=("memlane.example",))
+    settings = Settings(
+        redis_url=redis_url,
+        workspaces=tuple(paths),
+        hosts=("memlane.example",),
+        memory_dir=memory_dir,
+    )
     workspaces = Workspaces(paths)
 
     def make() -> Flask:
         hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
-        parts = WebParts(workspaces, open_jobs(settings), hub)
+        library = Library(settings.memory_base, local=settings.memory_local)
+        parts = WebParts(workspaces, open_jobs(settings), hub, library)
         return create_app(settings, parts, token=TOKEN, home=Path.home(), heartbeat_s=heartbeat_s)
 
     configure_logs(process="web")
@@ -37,4 +44,4 @@ def main(listener_fd: int, redis_url: str, heartbeat_s: float, paths: list[str])
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4:])
+    main(int(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), float(sys.argv[4]), sys.argv[5:])

@@ -36,11 +36,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class WebServer:
-    """A running web process."""
+    """A running web process; ``memory`` is its memory base."""
 
     port: int
     process: subprocess.Popen[bytes]
     log: Path
+    memory: Path
 
     def request(
         self, method: str, path: str, *, headers: Mapping[str, str] = AUTHORIZED, body: bytes | None = None
@@ -131,17 +132,18 @@ def running_web(
 ) -> Iterator[WebServer]:
     """Run a web process for the body; it is gone afterwards."""
     listener = bind("127.0.0.1", 0)
-    log = folder / "web.log"
+    log, memory = folder / "web.log", folder / "memory"
+    memory.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "tests.support.web_process", str(listener.fileno()), redis_url]
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [*command, str(heartbeat_s), *map(str, workspaces)],
+            [*command, str(memory), str(heartbeat_s), *map(str, workspaces)],
             cwd=ROOT,
             stderr=stderr,
             pass_fds=[listener.fileno()],
             env={**os.environ, "PYTHONWARNINGS": "default"},
         )
-    server = WebServer(port_of(listener), process, log)
+    server = WebServer(port_of(listener), process, log, memory)
     listener.close()
     try:
         yield server

@@ -1,0 +1,114 @@
+"""Reading the memory of workspaces; takes no lock and makes nothing, so any process may do it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.acp import Scope
+from core.errors import InputError
+from memory.beneath import disk_errors, open_folder
+from memory.content import read_regular
+from memory.document import Document, parse_document
+from memory.names import INDEX_NAME, is_document, split_absolute
+from memory.paths import SCOPES, Roots, locate_roots
+from memory.scan import LeftOut, ReadDocument, read_document, read_documents
+
+MAX_INDEX_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class KnownDocument:
+    """A document that is a memory."""
+
+    file: ReadDocument
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All memories of a workspace, by scope and path.
+
+    Attributes:
+        left_out: what could not be looked at.
+    """
+
+    documents: tuple[KnownDocument, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+class Library:
+    """Reads below one memory base; safe for use by many threads."""
+
+    def __init__(self, base: Path, *, local: bool) -> None:
+        """Look at nothing yet.
+
+        Args:
+            local: whether project memory lies inside each workspace.
+        """
+        self._base = base
+        self._local = local
+
+    def roots(self, workspace: str) -> Roots:
+        """The memory roots of a workspace; they need not exist.
+
+        Raises:
+            StoreUnusable: the memory base is missing, or a record in it is damaged.
+        """
+        return locate_roots(self._base, workspace, local=self._local)
+
+    def documents(self, workspace: str, scopes: Collection[Scope] = SCOPES) -> Listing:
+        """List the memories of a workspace.
+
+        Raises:
+            StoreUnusable: the base is missing or the disk failed.
+        """
+        roots, left_out = self.roots(workspace), list[LeftOut]()
+        with disk_errors("the memory folders"):
+            files = [
+                file
+                for scope in SCOPES
+                if scope in scopes
+                for file in read_documents(roots.of(scope), scope, tell=left_out.append)
+            ]
+        known = [(file, parse_document(file.content)) for file in files]
+        listed = [KnownDocument(file, document) for file, document in known if document is not None]
+        listed.sort(key=lambda one: (one.file.scope, one.file.path))
+        return Listing(tuple(listed), tuple(left_out))
+
+    def read(self, workspace: str, scope: Scope, path: str) -> KnownDocument | None:
+        """Read one memory; None when there is no such one.
+
+        Args:
+            path: relative to the root of the scope.
+
+        Raises:
+            StoreUnusable: the base is missing or the disk failed.
+        """
+        if not is_document(path.rpartition("/")[2]):
+            return None
+        file = self._file(self.roots(workspace).of(scope), scope, path)
+        document = parse_document(file.content) if file is not None else None
+        return KnownDocument(file, document) if file is not None and document is not None else None
+
+    def index(self, workspace: str, scope: Scope) -> str:
+        """The index of a scope as it lies on disk; empty when there is none.
+
+        Raises:
+            StoreUnusable: the base is missing or the disk failed.
+        """
+        root = self.roots(workspace).of(scope)
+        try:
+            with disk_errors("the memory folders"), open_folder(root) as folder:
+                content = read_regular(folder, INDEX_NAME, max_bytes=MAX_INDEX_BYTES)
+        except InputError:
+            return ""
+        return content.decode("utf-8", "replace")
+
+    @staticmethod
+    def _file(root: Path, scope: Scope, path: str) -> ReadDocument | None:
+        try:
+            *folders, _ = split_absolute(f"/{path}")
+            with disk_errors("the memory folders"), open_folder(root, folders) as folder:
+                return read_document(folder, path, scope)
+        except InputError:
+            return None

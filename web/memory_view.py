@@ -1,0 +1,33 @@
+"""How memory looks from outside."""
+
+from typing import Any
+
+from core.clock import rfc3339
+from memory.library import KnownDocument
+from memory.names import is_pinned
+from memory.scan import LeftOut
+
+_FIELDS_OF_OURS = ("created", "modified", "source", "expires")
+
+
+def describe_document(known: KnownDocument, *, with_content: bool = False) -> dict[str, Any]:
+    """Render a document; its frontmatter fields appear as far as they are there."""
+    file, document = known.file, known.document
+    described: dict[str, Any] = {
+        "scope": file.scope,
+        "path": file.path,
+        "type": document.type,
+        "name": document.name,
+        "description": document.description,
+        "pinned": is_pinned(file.path.split("/")),
+        "sizeBytes": len(file.content),
+        "modifiedAt": rfc3339(file.mtime_ns // 1_000_000),
+    }
+    extra = {name: document.extra[name] for name in _FIELDS_OF_OURS if name in document.extra}
+    described |= {name: value for name, value in extra.items() if isinstance(value, str)}
+    return described | ({"content": file.content.decode("utf-8", "replace")} if with_content else {})
+
+
+def describe_left_out(left_out: LeftOut) -> dict[str, Any]:
+    """Render what a scan could not look at."""
+    return {"cause": left_out.cause, "path": left_out.path}

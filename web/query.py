@@ -1,0 +1,47 @@
+"""What query strings say, checked."""
+
+from typing import get_args
+
+from werkzeug.datastructures import MultiDict
+
+from core.acp import Scope
+from core.errors import InputError
+from web.errors import InvalidScope
+
+MAX_NUMBER_DIGITS = 9
+
+
+def limit_in(query: MultiDict[str, str], *, default: int, most: int) -> int:
+    """How many of something are wanted.
+
+    Raises:
+        InputError: ``limit`` is no whole number from 1 to ``most``.
+    """
+    text = query.get("limit", str(default))
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS else 0
+    if not 1 <= number <= most:
+        raise InputError(f"`limit` must be a whole number from 1 to {most}")
+    return number
+
+
+def scopes_in(query: MultiDict[str, str]) -> tuple[Scope, ...]:
+    """Which scopes are wanted: the one that is named, else all.
+
+    Raises:
+        InvalidScope: ``scope`` is neither of the two.
+    """
+    named = query.get("scope")
+    return get_args(Scope) if named is None else (scope_of(named),)
+
+
+def scope_of(text: str) -> Scope:
+    """Read a scope.
+
+    Raises:
+        InvalidScope: it is neither of the two.
+    """
+    for scope in get_args(Scope):
+        if scope == text:
+            known: Scope = scope
+            return known
+    raise InvalidScope(InvalidScope.default)

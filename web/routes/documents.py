@@ -1,0 +1,84 @@
+"""What a workspace's memory holds: its documents and its indexes."""
+
+from typing import Any
+from urllib.parse import quote, unquote
+
+from flask import Flask, request
+from werkzeug.wrappers import Response
+
+from core.workspaces import Workspaces
+from memory.library import Library, Listing
+from web.door import TARGET
+from web.errors import DocumentNotFound
+from web.memory_view import describe_document, describe_left_out
+from web.offload import offload
+from web.problems import json_response
+from web.query import limit_in, scope_of, scopes_in
+from web.selector import rules_for, select
+
+DEFAULT_PAGE = 200
+MAX_PAGE = 1_000
+
+
+class DocumentRoutes:
+    """``…/memory/documents`` and ``…/memory/index``."""
+
+    def __init__(self, library: Library, workspaces: Workspaces) -> None:
+        self._library = library
+        self._workspaces = workspaces
+
+    def register(self, app: Flask) -> None:
+        """Add the routes, each for the primary and for a named workspace."""
+        for rule in rules_for("/memory/documents"):
+            app.add_url_rule(rule, view_func=self.list_documents, methods=["GET"])
+            app.add_url_rule(f"{rule}/<scope>/<path:path>", view_func=self.show_document, methods=["GET"])
+        for rule in rules_for("/memory/index/<scope>"):
+            app.add_url_rule(rule, view_func=self.show_index, methods=["GET"])
+
+    def list_documents(self, selector: str | None = None) -> Response:
+        """List documents by scope and path, a page at a time."""
+        workspace = select(self._workspaces, selector)
+        scopes = scopes_in(request.args)
+        limit = limit_in(request.args, default=DEFAULT_PAGE, most=MAX_PAGE)
+        listing = offload(lambda: self._library.documents(workspace.path, scopes))
+        return _page(listing, limit=limit, after=request.args.get("cursor", ""))
+
+    def show_document(self, scope: str, path: str, selector: str | None = None) -> Response:
+        """Show one document, its text included."""
+        workspace = select(self._workspaces, selector)
+        chosen, decoded = scope_of(scope), unquote(path, errors="surrogateescape")
+        known = offload(lambda: self._library.read(workspace.path, chosen, decoded))
+        if known is None:
+            raise DocumentNotFound
+        return _revalidated(describe_document(known, with_content=True))
+
+    def show_index(self, scope: str, selector: str | None = None) -> Response:
+        """Show the index of one scope."""
+        workspace = select(self._workspaces, selector)
+        chosen = scope_of(scope)
+        text = offload(lambda: self._library.index(workspace.path, chosen))
+        return _revalidated({"scope": chosen, "content": text})
+
+
+def _page(listing: Listing, *, limit: int, after: str) -> Response:
+    left = [one for one in listing.documents if f"{one.file.scope}:{one.file.path}" > after]
+    page = left[:limit]
+    body: dict[str, Any] = {
+        "documents": [describe_document(one) for one in page],
+        "leftOut": [describe_left_out(one) for one in listing.left_out],
+        "nextCursor": None,
+    }
+    if len(left) == len(page):
+        return json_response(body)
+    body["nextCursor"] = f"{page[-1].file.scope}:{page[-1].file.path}"
+    query = f"?limit={limit}&cursor={quote(body['nextCursor'], safe='')}"
+    scope = f"&scope={request.args['scope']}" if "scope" in request.args else ""
+    return json_response(
+        body, headers={"Link": f'<{request.environ[TARGET].path}{query}{scope}>; rel="next"'}
+    )
+
+
+def _revalidated(body: dict[str, Any]) -> Response:
+    response = json_response(body)
+    response.add_etag(weak=True)
+    return response.make_conditional(request.environ)
