@@ -49,6 +49,20 @@ class TooLarge(InputError):
     code = "too_large"
 
 
+class EntryUnknown(InputError):
+    """The document has no entry of this index, as it is now. Nothing was removed.
+
+    Attributes:
+        index: the first one that is unknown.
+    """
+
+    code = "entry_unknown"
+
+    def __init__(self, index: int) -> None:
+        super().__init__(f"the document has no entry {index}")
+        self.index = index
+
+
 class LeaseLost(StateError):
     """A newer fence than ours is stored, or ours is gone: another worker has the lane. Nothing was committed.
 

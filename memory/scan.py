@@ -1,15 +1,61 @@
-"""Find the documents of a root on disk."""
+"""Find and read the documents of a root on disk, and tell what was left out."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from memory.beneath import open_folder, open_subfolder
+from core.acp import Scope
+from core.errors import InputError
+from core.logs import get_logger
+from memory.beneath import open_folder, open_regular, open_subfolder
+from memory.descriptors import read_chunks
 from memory.errors import DocumentMissing
 from memory.names import MAX_DEPTH, TEMPORARY_PREFIX, is_document
+from memory.validation import MAX_FILE_BYTES
 
 MAX_DOCUMENTS = 10_000
 MAX_ENTRIES_PER_FOLDER = 20_000
+_log = get_logger(__name__)
+
+Cause = Literal["too_many_documents", "too_many_names", "too_deep", "too_large", "link", "unreadable"]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that a scan did not look at.
+
+    Attributes:
+        path: relative to the root, empty for the root itself. With ``too_many_documents`` it is the first one
+            of those that were left out, with ``too_many_names`` the folder.
+    """
+
+    cause: Cause
+    path: str
+
+
+Listener = Callable[[LeftOut], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document file as it was read, memory or not.
+
+    Attributes:
+        path: relative to the root of the scope, ``/`` between names.
+        mtime_ns: modification time, nanoseconds since the epoch.
+    """
+
+    scope: Scope
+    path: str
+    content: bytes
+    mtime_ns: int
+
+
+def log_left_out(left_out: LeftOut) -> None:
+    """Say in the log what a scan left out."""
+    _log.info("scan_left_out", cause=left_out.cause, path=left_out.path)
 
 
 def list_documents(root: Path) -> list[str]:
@@ -19,45 +65,95 @@ def list_documents(root: Path) -> list[str]:
 
 def list_names(folder: int) -> list[os.DirEntry[str]]:
     """Entries of an open folder by name, without our temporary files; at most 20,000."""
+    return _list_names(folder)[0]
+
+
+def _list_names(folder: int) -> tuple[list[os.DirEntry[str]], bool]:
     with os.scandir(folder) as entries:
-        names = [entry for entry, _ in zip(entries, range(MAX_ENTRIES_PER_FOLDER), strict=False)]
-    kept = (entry for entry in names if not entry.name.startswith(TEMPORARY_PREFIX))
-    return sorted(kept, key=lambda entry: entry.name)
+        names = [entry for entry, _ in zip(entries, range(MAX_ENTRIES_PER_FOLDER + 1), strict=False)]
+    kept = (entry for entry in names[:MAX_ENTRIES_PER_FOLDER] if not entry.name.startswith(TEMPORARY_PREFIX))
+    return sorted(kept, key=lambda entry: entry.name), len(names) <= MAX_ENTRIES_PER_FOLDER
 
 
-def walk_documents(root: Path) -> Iterator[tuple[int, str]]:
+def read_documents(root: Path, scope: Scope, *, tell: Listener = log_left_out) -> Iterator[ReadDocument]:
+    """Read what ``walk_documents`` finds, one by one.
+
+    Args:
+        tell: called with everything that is left out, also for being over 256 KiB or having a second hard
+            link.
+    """
+    for folder, path in walk_documents(root, tell=tell):
+        try:
+            with open_regular(folder, path.rpartition("/")[2]) as opened:
+                mtime_ns = os.fstat(opened).st_mtime_ns
+                content = b"".join(read_chunks(opened, max_bytes=MAX_FILE_BYTES + 1))
+        except DocumentMissing:
+            continue
+        except (InputError, OSError) as error:
+            tell(LeftOut("link" if isinstance(error, InputError) else "unreadable", path))
+            continue
+        if len(content) <= MAX_FILE_BYTES:
+            yield ReadDocument(scope, path, content, mtime_ns)
+        else:
+            tell(LeftOut("too_large", path))
+
+
+def walk_documents(root: Path, *, tell: Listener = log_left_out) -> Iterator[tuple[int, str]]:
     """Find every document file below ``root``, memory or not, links left out.
 
     At most 10,000 documents, 16 folders deep; a missing root has none.
+
+    Args:
+        tell: called with everything that is left out.
 
     Yields:
         Descriptor of the open folder that holds the document, and its path relative to the root.
     """
     try:
         with open_folder(root) as top:
-            for (folder, path), _ in zip(_walk(top, "", MAX_DEPTH), range(MAX_DOCUMENTS), strict=False):
+            for count, (folder, path) in enumerate(_Walk(tell).below(top, "", MAX_DEPTH)):
+                if count == MAX_DOCUMENTS:
+                    tell(LeftOut("too_many_documents", path))
+                    return
                 yield folder, path
     except DocumentMissing:
         return
 
 
-def _walk(folder: int, prefix: str, depth: int) -> Iterator[tuple[int, str]]:
-    for entry in list_names(folder):
-        path = prefix + entry.name
-        if entry.is_file(follow_symlinks=False):
-            if is_document(entry.name):
-                yield folder, path
-        elif depth and entry.is_dir(follow_symlinks=False):
-            below = _open_below(folder, entry.name)
-            if below is not None:
-                try:
-                    yield from _walk(below, path + "/", depth - 1)
-                finally:
-                    os.close(below)
+class _Walk:
+    def __init__(self, tell: Listener) -> None:
+        self._tell = tell
 
+    def below(self, folder: int, prefix: str, depth: int) -> Iterator[tuple[int, str]]:
+        names, is_all = _list_names(folder)
+        if not is_all:
+            self._tell(LeftOut("too_many_names", prefix.rstrip("/")))
+        for entry in names:
+            path = prefix + entry.name
+            if entry.is_symlink():
+                self._tell(LeftOut("link", path))
+            elif entry.is_file(follow_symlinks=False):
+                if is_document(entry.name):
+                    yield folder, path
+            elif entry.is_dir(follow_symlinks=False):
+                yield from self._inside(folder, path, depth)
 
-def _open_below(folder: int, name: str) -> int | None:
-    try:
-        return open_subfolder(folder, name)
-    except OSError:  # unreadable, gone, or swapped for a link since it was listed
-        return None
+    def _inside(self, folder: int, path: str, depth: int) -> Iterator[tuple[int, str]]:
+        if not depth:
+            self._tell(LeftOut("too_deep", path))
+            return
+        below = self._open(folder, path)
+        if below is not None:
+            try:
+                yield from self.below(below, path + "/", depth - 1)
+            finally:
+                os.close(below)
+
+    def _open(self, folder: int, path: str) -> int | None:
+        try:
+            return open_subfolder(folder, path.rpartition("/")[2])
+        except FileNotFoundError:
+            return None
+        except OSError:  # not readable, or swapped for a link since it was listed
+            self._tell(LeftOut("unreadable", path))
+            return None
