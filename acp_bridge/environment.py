@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 _NAMES = frozenset(
-    {"PATH", "HOME", "LANG", "TMPDIR", "TZ", "MEMLANE_MEMORY_DIR", "MEMLANE_STORE_ID", "MEMLANE_LOG_LEVEL"}
+    {"PATH", "HOME", "LANG", "TMPDIR", "TZ"}
+    | {"MEMLANE_MEMORY_DIR", "MEMLANE_STORE_ID", "MEMLANE_LOG_LEVEL", "MEMLANE_FAST_MODEL"}
 )
 _PREFIXES = ("LC_", "OPENAI_", "MEMLANE_MODEL_", "QWEN_CODE_MEMORY_")
 

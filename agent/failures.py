@@ -1,5 +1,6 @@
 """The one table that turns errors into what the wire says of a failed memory call."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from agent.errors import (
     TaskTimeout,
 )
 from core.acp import ErrorKind
+from core.ids import Kind
 from memory.errors import (
     CommitConflict,
     DocumentInvalid,
@@ -36,35 +38,76 @@ class Failure:
     details: str
     stored_fence: int | None = None
 
+    @property
+    def is_timeout(self) -> bool:
+        """Whether the call ran out of its own time."""
+        return self.kind in _TIMED_OUT.values()
+
     def to_wire(self) -> dict[str, Any]:
         """``data`` of the JSON-RPC error."""
         fence = {} if self.stored_fence is None else {"storedFence": self.stored_fence}
         return {"errorKind": self.kind, "details": self.details} | fence
 
 
-_FAILURES: dict[type[Exception], Failure] = {
+_FAILED: Mapping[Kind, ErrorKind] = {
+    "remember": "remember_failed",
+    "forget": "forget_failed",
+    "dream": "dream_failed",
+    "undo": "undo_failed",
+}
+_TIMED_OUT: Mapping[Kind, ErrorKind] = {
+    "remember": "remember_timeout",
+    "forget": "forget_timeout",
+    "dream": "dream_timeout",
+    "undo": "undo_timeout",
+}
+_FAILURES: Mapping[type[Exception], Failure] = {
     CommitConflict: Failure("memory_conflict", "Memory was changed by another writer at the same time"),
     DocumentInvalid: Failure("memory_invalid", "The agent did not produce a well-formed memory document"),
-    NoUpdate: Failure("remember_no_update", "Remember agent did not update any memory"),
-    PathEscape: Failure("remember_path_escape", "Remember agent wrote outside of managed memory"),
-    ScopeMismatch: Failure(
-        "remember_scope_mismatch", "Remember agent wrote to a scope that was not asked for"
-    ),
     StoreBusy: Failure("store_busy", "The memory store was locked for too long"),
     StoreUnusable: Failure("managed_memory_unavailable", "The memory store can't be used"),
     TaskClosed: Failure("task_closed", "The task was closed before"),
-    TaskTimeout: Failure("remember_timeout", "Remember agent ran out of time"),
+}
+# kinds that only the remember method has; in any other these errors are failures of their kind
+_OF_REMEMBER: Mapping[type[Exception], ErrorKind] = {
+    NoUpdate: "remember_no_update",
+    PathEscape: "remember_path_escape",
+    ScopeMismatch: "remember_scope_mismatch",
+}
+_DETAILS: Mapping[type[Exception], str] = {
+    NoUpdate: "agent did not update any memory",
+    PathEscape: "agent wrote outside of managed memory",
+    ScopeMismatch: "agent wrote to a scope that was not asked for",
+    TaskTimeout: "agent ran out of time",
 }
 
 
-def failure_of(error: Exception) -> Failure:
-    """Translate an error; one that is not in the table is ``remember_failed`` without its text."""
+def failure_of(error: Exception, kind: Kind) -> Failure:
+    """Translate an error of a task of this kind; an unknown one is ``<kind>_failed`` without its text."""
     if isinstance(error, LeaseLost):
         return Failure("lease_lost", "Another worker has taken over the lane", error.stored_fence)
-    if isinstance(error, RunStopped):
-        return Failure("remember_failed", error.reason)
     if isinstance(error, ModelRejected):
         return Failure("model_rejected", str(error))
     if isinstance(error, ModelUnavailable):
         return Failure("model_unavailable", str(error))
-    return _FAILURES.get(type(error)) or Failure("remember_failed", f"Unexpected {type(error).__name__}")
+    if isinstance(error, RunStopped):
+        return Failure(_FAILED[kind], error.reason)
+    known = _FAILURES.get(type(error))
+    return known or Failure(_kind_of(error, kind), _details_of(error, kind))
+
+
+def overloaded(kind: Kind) -> Failure:
+    """The failure of a call that came while too many others waited."""
+    return Failure(_FAILED[kind], "Too many calls are waiting")
+
+
+def _kind_of(error: Exception, kind: Kind) -> ErrorKind:
+    if isinstance(error, TaskTimeout):
+        return _TIMED_OUT[kind]
+    own = _OF_REMEMBER.get(type(error)) if kind == "remember" else None
+    return own or _FAILED[kind]
+
+
+def _details_of(error: Exception, kind: Kind) -> str:
+    details = _DETAILS.get(type(error))
+    return f"{kind.capitalize()} {details}" if details else f"Unexpected {type(error).__name__}"

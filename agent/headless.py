@@ -8,7 +8,6 @@ from typing import Literal
 from agent.deadline import Deadline
 from agent.models.interface import Message, Model, Reply, ToolCall
 from agent.tools import WRITING_TOOLS, MemoryTools, ToolResult
-from core.acp import Usage
 from core.logs import get_logger
 
 MAX_CALLS_PER_TURN = 16
@@ -57,7 +56,6 @@ class HeadlessRun:
     ending: Ending
     text: str
     tool_log: tuple[ToolUse, ...]
-    usage: Usage
 
 
 def run_headless(
@@ -72,18 +70,8 @@ def run_headless(
     """
     run = _Loop(agent, model=model, tools=tools, deadline=deadline).run()
     counts = Counter(f"{use.tool}.{'ok' if use.ok else 'failed'}" for use in run.tool_log)
-    usage = run.usage.model_dump()
-    _log.debug("headless_run_ended", agent=agent.name, ending=run.ending, tools=dict(counts), **usage)
+    _log.debug("headless_run_ended", agent=agent.name, ending=run.ending, tools=dict(counts))
     return run
-
-
-def add_usage(one: Usage, other: Usage) -> Usage:
-    """Sum of two usages."""
-    return Usage(
-        input_tokens=one.input_tokens + other.input_tokens,
-        output_tokens=one.output_tokens + other.output_tokens,
-        model_calls=one.model_calls + other.model_calls,
-    )
 
 
 class _Loop:
@@ -94,7 +82,6 @@ class _Loop:
         self._deadline = deadline
         self._history = [Message("system", agent.system), Message("user", agent.order)]
         self._tool_log: list[ToolUse] = []
-        self._usage = Usage()
         self._patience = _Patience()
         self._wrote_all = True  # in the last turn that wrote; else the model has to hear what came to nothing
 
@@ -113,7 +100,6 @@ class _Loop:
     def _ask(self) -> Reply:
         self._deadline.check()
         reply = self._model.complete(tuple(self._history), self._tools.specs, deadline=self._deadline)
-        self._usage = add_usage(self._usage, reply.usage)
         self._history.append(Message("assistant", reply.text, tool_calls=reply.tool_calls))
         return reply
 
@@ -139,7 +125,7 @@ class _Loop:
 
     def _ended(self, ending: Ending, text: str) -> HeadlessRun:
         ending = "saved" if self._tools.saved else ending
-        return HeadlessRun(ending, text, tuple(self._tool_log), self._usage)
+        return HeadlessRun(ending, text, tuple(self._tool_log))
 
 
 class _Patience:

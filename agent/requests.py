@@ -1,15 +1,17 @@
 """Params of requests: what is accepted, and the recorded words for what is not."""
 
-from dataclasses import dataclass
-from typing import Any, TypeGuard
+from collections.abc import Collection
+from typing import Any, TypeGuard, TypeVar
 
 from pydantic import ValidationError
 
 from core import acp
 from core.errors import InputError
-from core.ids import KINDS, is_client_id, is_task_id
+from core.ids import KINDS, Kind, is_client_id, is_task_id
 from core.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from core.text import js_trim, utf8_size, well_formed
+
+_P = TypeVar("_P", bound=acp.Wire)
 
 
 class CallRefused(InputError):
@@ -26,18 +28,6 @@ class CallRefused(InputError):
         super().__init__(message)
         self.error_code = error_code
         self.payload = payload
-
-
-@dataclass(frozen=True, slots=True)
-class RememberRequest:
-    """A remember request as parsed.
-
-    Attributes:
-        meta: None from a client that is not our bridge.
-    """
-
-    params: acp.RememberParams
-    meta: acp.TaskMeta | None
 
 
 def method_not_found(method: str) -> CallRefused:
@@ -86,26 +76,61 @@ def parse_ping(params: dict[str, Any]) -> int:
     raise _invalid("Invalid channel liveness ping")
 
 
-def parse_remember(params: dict[str, Any], *, workspace: str) -> RememberRequest:
+def parse_remember(params: dict[str, Any], *, workspace: str) -> acp.RememberParams:
     """Read a remember request; ``cwd`` is the process's own folder, as in the reference.
 
     Raises:
-        CallRefused: content, contextMode, scope or our own meta don't fit, judged in this order.
+        CallRefused: content, contextMode or scope don't fit, judged in this order.
     """
-    content = params.get("content")
-    if not isinstance(content, str) or not js_trim(content):
-        raise _invalid("Invalid or missing content")
-    if utf8_size(content) > acp.MAX_CONTENT_BYTES:
-        raise _invalid("Content exceeds maximum size")
-    for name in ("contextMode", "scope"):
-        if name in params and params[name] is None:
-            raise _invalid(f"Invalid {name}")
-    known = params | {"cwd": workspace, "content": well_formed(content)}
+    content = _require_text(params, "content")
+    _refuse_null(params, "contextMode", "scope")
+    return _validated(acp.RememberParams, params | {"cwd": workspace, "content": content})
+
+
+def parse_forget(params: dict[str, Any], *, workspace: str) -> acp.ForgetParams:
+    """Read a forget request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: query or scope don't fit, judged in this order.
+    """
+    query = _require_text(params, "query")
+    _refuse_null(params, "scope")
+    return _validated(acp.ForgetParams, params | {"cwd": workspace, "query": query})
+
+
+def parse_dream(params: dict[str, Any], *, workspace: str) -> acp.DreamParams:
+    """Read a dream request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: scope doesn't fit.
+    """
+    _refuse_null(params, "scope")
+    return _validated(acp.DreamParams, params | {"cwd": workspace})
+
+
+def parse_meta(params: dict[str, Any], kinds: Collection[Kind]) -> acp.TaskMeta | None:
+    """Read what our bridge says of the task; None from a client that is not our bridge.
+
+    Args:
+        kinds: whose task ids may ask for this method.
+
+    Raises:
+        CallRefused: it is malformed, or names a task of another kind.
+    """
+    meta = params.get("_meta")
+    raw = meta.get(acp.TASK_META) if isinstance(meta, dict) else None
+    if raw is None:
+        return None
     try:
-        parsed = acp.RememberParams.model_validate(known)
-    except ValidationError as error:
-        raise _invalid(f"Invalid {error.errors()[0]['loc'][0]}") from None
-    return RememberRequest(parsed, _parse_meta(params.get("_meta")))
+        parsed = acp.TaskMeta.model_validate(raw)
+    except ValidationError:
+        raise _invalid(f"Invalid {acp.TASK_META}") from None
+    known_kind = any(is_task_id(parsed.task_id, kind) for kind in kinds)
+    if not known_kind or not is_client_id(parsed.client_id or "-"):
+        raise _invalid(f"Invalid {acp.TASK_META}")
+    if parsed.dry_run:
+        raise _invalid(f"Invalid {acp.TASK_META}: dryRun is not served")
+    return parsed
 
 
 def parse_resolve(params: dict[str, Any], *, workspace: str) -> acp.ResolveParams:
@@ -122,7 +147,7 @@ def parse_resolve(params: dict[str, Any], *, workspace: str) -> acp.ResolveParam
     return parsed
 
 
-def kind_of(task_id: str) -> str:
+def kind_of(task_id: str) -> Kind:
     """The kind that a task id names.
 
     Raises:
@@ -134,17 +159,26 @@ def kind_of(task_id: str) -> str:
     raise _invalid("Invalid or missing taskId")
 
 
-def _parse_meta(meta: Any) -> acp.TaskMeta | None:
-    raw = meta.get(acp.TASK_META) if isinstance(meta, dict) else None
-    if raw is None:
-        return None
+def _require_text(params: dict[str, Any], name: str) -> str:
+    text = params.get(name)
+    if not isinstance(text, str) or not js_trim(text):
+        raise _invalid(f"Invalid or missing {name}")
+    if utf8_size(text) > acp.MAX_CONTENT_BYTES:
+        raise _invalid(f"{name.capitalize()} exceeds maximum size")
+    return well_formed(text)
+
+
+def _refuse_null(params: dict[str, Any], *names: str) -> None:
+    for name in names:
+        if name in params and params[name] is None:
+            raise _invalid(f"Invalid {name}")
+
+
+def _validated(shape: type[_P], params: dict[str, Any]) -> _P:
     try:
-        parsed = acp.TaskMeta.model_validate(raw)
-    except ValidationError:
-        raise _invalid(f"Invalid {acp.TASK_META}") from None
-    if not is_task_id(parsed.task_id, "remember") or not is_client_id(parsed.client_id or "-"):
-        raise _invalid(f"Invalid {acp.TASK_META}")
-    return parsed
+        return shape.model_validate(params)
+    except ValidationError as error:
+        raise _invalid(f"Invalid {error.errors()[0]['loc'][0]}") from None
 
 
 def _is_integer(value: Any) -> TypeGuard[int]:

@@ -14,22 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from agent.deadline import Deadline
-from agent.failures import Failure, failure_of
-from agent.models.choice import open_model
+from agent.failures import Failure, failure_of, overloaded
+from agent.methods import TASK_METHODS, TaskMethod
+from agent.models.choice import open_fast_model, open_model
 from agent.outlet import Outlet, take_stdout
-from agent.remember import COMMIT_RESERVE_MS
 from agent.requests import (
     CallRefused,
     check_initialize,
+    kind_of,
     method_not_found,
     params_object,
+    parse_meta,
     parse_ping,
-    parse_remember,
     parse_resolve,
 )
 from agent.service import MemoryService
+from agent.task_run import COMMIT_RESERVE_MS
 from core import acp, jsonrpc
 from core.errors import MemlaneError
+from core.ids import Kind
 from core.logs import get_logger
 from core.settings import ModelSettings, Settings
 from memory.errors import StoreUnusable
@@ -38,11 +41,6 @@ MAX_WAITING_CALLS = 64
 READ_BYTES = 65_536
 
 _log = get_logger(__name__)
-
-_FAILURE_MESSAGES = {
-    acp.REMEMBER: "Workspace memory remember failed",
-    acp.RESOLVE: "Workspace memory resolve failed",
-}
 
 
 def serve(settings: Settings, model_settings: ModelSettings) -> int:
@@ -55,7 +53,12 @@ def serve(settings: Settings, model_settings: ModelSettings) -> int:
         Exit code: 0 at the end of input, 1 when the client broke the protocol.
     """
     outlet = Outlet(take_stdout())
-    service = MemoryService(settings, workspace=os.path.realpath("."), model=open_model(model_settings))
+    service = MemoryService(
+        settings,
+        workspace=os.path.realpath("."),
+        model=open_model(model_settings),
+        fast_model=open_fast_model(model_settings),
+    )
     server = AgentServer(service, outlet)
     code = server.run(0)
     if server.is_busy:
@@ -65,7 +68,16 @@ def serve(settings: Settings, model_settings: ModelSettings) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
+    """A call that waits for its turn.
+
+    Attributes:
+        name: what the method does, as its failures say it.
+        kind: of the task that the call is for.
+    """
+
     request: jsonrpc.Request
+    name: str
+    kind: Kind
     work: Callable[[], dict[str, Any]]
 
 
@@ -80,10 +92,6 @@ class AgentServer:
             acp.INITIALIZE: self._initialize,
             acp.PING: self._ping,
             acp.AVAILABILITY: self._availability,
-        }
-        self._in_turn: dict[str, Callable[[dict[str, Any]], Callable[[], dict[str, Any]]]] = {
-            acp.REMEMBER: self._remember,
-            acp.RESOLVE: self._resolve,
         }
 
     @property
@@ -121,12 +129,14 @@ class AgentServer:
             self._refuse(message, internal)
 
     def _dispatch(self, request: jsonrpc.Request) -> None:
-        at_once, in_turn = self._at_once.get(request.method), self._in_turn.get(request.method)
+        at_once, method = self._at_once.get(request.method), TASK_METHODS.get(request.method)
         if at_once is not None:
             result = at_once(params_object(request.params))
             self._outlet.send(jsonrpc.response(request.id, result))
-        elif in_turn is not None:
-            self._enqueue(_Waiting(request, in_turn(params_object(request.params))))
+        elif method is not None:
+            self._enqueue(self._task(request, method))
+        elif request.method == acp.RESOLVE:
+            self._enqueue(self._resolve(request))
         else:
             raise method_not_found(request.method)
 
@@ -134,7 +144,7 @@ class AgentServer:
         try:
             self._waiting.put_nowait(waiting)
         except queue.Full:
-            self._fail(waiting.request, Failure("remember_failed", "Too many calls are waiting"))
+            self._fail(waiting, overloaded(waiting.kind))
 
     def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         check_initialize(params)
@@ -146,15 +156,23 @@ class AgentServer:
     def _availability(self, _params: dict[str, Any]) -> dict[str, Any]:
         return {"available": self._service.is_available()}
 
-    def _remember(self, params: dict[str, Any]) -> Callable[[], dict[str, Any]]:
-        request = parse_remember(params, workspace=self._service.workspace)
-        asked_ms = request.meta.timeout_ms if request.meta else acp.AGENT_TIMEOUT_MS
+    def _task(self, request: jsonrpc.Request, method: TaskMethod[Any]) -> _Waiting:
+        params = params_object(request.params)
+        run = method.prepare(params, workspace=self._service.workspace)
+        meta = parse_meta(params, method.kinds)
+        kind = kind_of(meta.task_id) if meta else method.kinds[0]
+        asked_ms = meta.timeout_ms if meta else acp.AGENT_TIMEOUT_MS
         deadline = Deadline.after(min(acp.AGENT_TIMEOUT_MS, asked_ms) - COMMIT_RESERVE_MS)
-        return lambda: self._service.remember(request, deadline=deadline)
+        return _Waiting(
+            request,
+            method.name,
+            kind,
+            lambda: self._service.run(run, kind=kind, meta=meta, deadline=deadline),
+        )
 
-    def _resolve(self, params: dict[str, Any]) -> Callable[[], dict[str, Any]]:
-        parsed = parse_resolve(params, workspace=self._service.workspace)
-        return lambda: self._service.resolve(parsed)
+    def _resolve(self, request: jsonrpc.Request) -> _Waiting:
+        parsed = parse_resolve(params_object(request.params), workspace=self._service.workspace)
+        return _Waiting(request, "resolve", kind_of(parsed.task_id), lambda: self._service.resolve(parsed))
 
     def _work(self) -> None:
         while True:
@@ -163,20 +181,20 @@ class AgentServer:
             self._waiting.task_done()
 
     def _answer(self, waiting: _Waiting) -> None:
-        request = waiting.request
         try:
-            self._outlet.send(jsonrpc.response(request.id, waiting.work()))
+            self._outlet.send(jsonrpc.response(waiting.request.id, waiting.work()))
         except Exception as error:  # noqa: BLE001 - outermost frame of the child's threads
-            failure = failure_of(error)
-            _log_failure(request.method, error, kind=failure.kind)
-            self._fail(request, failure)
+            failure = failure_of(error, waiting.kind)
+            _log_failure(waiting.request.method, error, kind=failure.kind)
+            self._fail(waiting, failure)
 
-    def _fail(self, request: jsonrpc.Request, failure: Failure) -> None:
+    def _fail(self, waiting: _Waiting, failure: Failure) -> None:
         unavailable = failure.kind == "managed_memory_unavailable"
+        ended = "timed out" if failure.is_timeout else "failed"
         line = jsonrpc.error_response(
-            request.id,
+            waiting.request.id,
             error_code=acp.UNAVAILABLE if unavailable else acp.TASK_FAILED,
-            message=_FAILURE_MESSAGES[request.method],
+            message=f"Workspace memory {waiting.name} {ended}",
             data=failure.to_wire(),
         )
         self._outlet.send(line)

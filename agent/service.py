@@ -1,15 +1,17 @@
 """What the child does for each method, apart from the wire."""
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from agent.deadline import Deadline
+from agent.methods import TASK_METHODS, Run
 from agent.models.interface import Model
-from agent.remember import RememberCall, remember
-from agent.requests import RememberRequest, kind_of
+from agent.requests import kind_of
+from agent.task_run import Bench, TaskCall
 from core import acp
 from core.clock import wall_ms
-from core.ids import ClientId, LaneId, TaskId, lane_id, new_task_id, workspace_id
+from core.ids import ClientId, Kind, LaneId, TaskId, lane_id, new_task_id, workspace_id
 from core.logs import get_logger
 from core.settings import Settings
 from core.version import own_version
@@ -23,9 +25,9 @@ _log = get_logger(__name__)
 
 
 class MemoryService:
-    """Memory calls of one workspace on one store; remember and resolve belong to one thread."""
+    """Memory calls of one workspace on one store; tasks and resolve belong to one thread."""
 
-    def __init__(self, settings: Settings, *, workspace: str, model: Model) -> None:
+    def __init__(self, settings: Settings, *, workspace: str, model: Model, fast_model: Model) -> None:
         """Open nothing yet; the store is opened with the first call that needs it.
 
         Args:
@@ -34,13 +36,14 @@ class MemoryService:
         self.workspace = workspace
         self._settings = settings
         self._model = model
+        self._fast_model = fast_model
         self._told: str | None = None
 
     def describe(self) -> dict[str, Any]:
         """Answer of ``initialize``."""
         ours: dict[str, Any] = {
             "v": 1,
-            "methods": [acp.AVAILABILITY, acp.REMEMBER, acp.PING, acp.RESOLVE],
+            "methods": [acp.AVAILABILITY, *TASK_METHODS, acp.PING, acp.RESOLVE],
             "model": self._model.name,
         }
         with suppress(StoreUnusable, StoreBusy):  # the client learns it from availability
@@ -62,20 +65,20 @@ class MemoryService:
         self._told = None
         return True
 
-    def remember(self, request: RememberRequest, *, deadline: Deadline) -> dict[str, Any]:
-        """Serve a remember request; see ``agent.remember``.
+    def run(self, run: Run, *, kind: Kind, meta: acp.TaskMeta | None, deadline: Deadline) -> dict[str, Any]:
+        """Run a task; see ``agent.task_run``.
 
         Without our meta (a client that is not our bridge) the call is a task of its own in
         the lane ``local/<workspace id>``. Its fence is the wall clock; should that stand
         behind a stored one, the next greater fence is used.
         """
-        if request.meta is not None:
-            return self._remember(request, _fenced(request.meta), deadline)
-        task = self._local_task(wall_ms())
+        if meta is not None:
+            return self._run(run, TaskCall(_fenced(meta), deadline))
+        task = self._local_task(kind, fence=wall_ms())
         try:
-            return self._remember(request, task, deadline)
+            return self._run(run, TaskCall(task, deadline))
         except LeaseLost as lost:
-            return self._remember(request, self._local_task(lost.stored_fence + 1), deadline)
+            return self._run(run, TaskCall(replace(task, fence=lost.stored_fence + 1), deadline))
 
     def resolve(self, params: acp.ResolveParams) -> dict[str, Any]:
         """Answer whether a task committed, and with ``close`` keep it from committing later."""
@@ -87,14 +90,11 @@ class MemoryService:
         )
         return {"result": self._store().resolve(task, close=params.close)}
 
-    def _remember(self, request: RememberRequest, task: FencedTask, deadline: Deadline) -> dict[str, Any]:
-        deadline.check()
-        base = self._settings.memory_base
+    def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
+        call.deadline.check()
         store = self._store()
-        roots = find_roots(base, self.workspace, local=self._settings.memory_local)
-        return remember(
-            RememberCall(request.params, task, deadline), store=store, roots=roots, model=self._model
-        )
+        roots = find_roots(self._settings.memory_base, self.workspace, local=self._settings.memory_local)
+        return run(call, Bench(store, roots, self._model, self._fast_model))
 
     def _tell_once(self, reason: str) -> None:
         # asked every few seconds, and the same news each time is none
@@ -105,9 +105,9 @@ class MemoryService:
     def _store(self) -> Store:
         return open_store(self._settings.memory_base, expect=self._settings.store_id)
 
-    def _local_task(self, fence: int) -> FencedTask:
+    def _local_task(self, kind: Kind, *, fence: int) -> FencedTask:
         lane = lane_id(LOCAL_DEPLOYMENT, workspace_id(self.workspace))
-        return FencedTask(id=new_task_id("remember"), lane=lane, fence=fence, kind="remember")
+        return FencedTask(id=new_task_id(kind), lane=lane, fence=fence, kind=kind)
 
 
 def _fenced(meta: acp.TaskMeta) -> FencedTask:
@@ -115,6 +115,6 @@ def _fenced(meta: acp.TaskMeta) -> FencedTask:
         id=TaskId(meta.task_id),
         lane=LaneId(meta.lane_id),
         fence=meta.fence,
-        kind="remember",
+        kind=kind_of(meta.task_id),
         client=ClientId(meta.client_id) if meta.client_id else None,
     )

@@ -9,6 +9,7 @@ import structlog
 from structlog.typing import EventDict
 
 from core.clock import boot_ms
+from core.ids import KINDS
 
 # what says on a terminal only that all is as it should be; --json and pipes get it, and so does level debug
 ROUTINE = frozenset(
@@ -16,11 +17,11 @@ ROUTINE = frozenset(
         "agent_ended",
         "agent_started",
         "headless_run_ended",
-        "remember_ended",
         "request_answered",
         "request_refused",
         "task_started",
         "worker_started",
+        *(f"{kind}_ended" for kind in KINDS),
     }
 )
 MAX_REMEMBERED_STARTS = 1_000

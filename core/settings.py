@@ -187,6 +187,7 @@ class ModelSettings(BaseSettings):
 
     Attributes:
         model_timeout_s: limit of one model request, connect to last byte, seconds.
+        fast_model: model of the same server for the selection of a forget; unset means the same model.
     """
 
     model_config = SettingsConfigDict(extra="ignore", frozen=True, protected_namespaces=())
@@ -195,6 +196,7 @@ class ModelSettings(BaseSettings):
     openai_api_key: SecretStr | None = None
     openai_model: str | None = None
     model_timeout_s: Annotated[float, Field(gt=0, alias="MEMLANE_MODEL_TIMEOUT_S")] = 120.0
+    fast_model: Annotated[str | None, Field(alias="MEMLANE_FAST_MODEL")] = None
 
     @property
     def offline(self) -> bool:

@@ -23,5 +23,12 @@ def open_model(settings: ModelSettings) -> Model:
     return OfflineModel()
 
 
+def open_fast_model(settings: ModelSettings) -> Model:
+    """Make the model for short questions: at temperature 0, and the fast one if one is named."""
+    if settings.offline:
+        return OfflineModel()
+    return OpenAIModel(settings, name=settings.fast_model, temperature=0.0)
+
+
 def _is_given(settings: ModelSettings, name: str) -> bool:
     return name.startswith("openai_") and bool(getattr(settings, name))

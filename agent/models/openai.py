@@ -44,20 +44,26 @@ class _TryAgain(Exception):
 class OpenAIModel:
     """A chat completions server; one instance keeps its connections, for use by one thread."""
 
-    def __init__(self, settings: ModelSettings) -> None:
+    def __init__(
+        self, settings: ModelSettings, *, name: str | None = None, temperature: float | None = None
+    ) -> None:
         """Connect nothing yet.
 
         Args:
             settings: with a model name and a key or a base URL.
+            name: another model of the same server.
+            temperature: None leaves it to the server.
         """
         self._settings = settings
+        self._name = name or settings.openai_model or ""
+        self._options = {} if temperature is None else {"temperature": temperature}
         self._runner = asyncio.Runner()
         self._client: AsyncOpenAI | None = None
 
     @property
     def name(self) -> str:
         """The model's name on its server."""
-        return self._settings.openai_model or ""
+        return self._name
 
     def complete(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
@@ -78,6 +84,7 @@ class OpenAIModel:
             "tools": [_wire_tool(tool) for tool in tools],
             "stream": True,
             "stream_options": {"include_usage": True},
+            **self._options,
         }
         return self._runner.run(self._complete(request, deadline))
 

@@ -243,5 +243,6 @@ def resolve_params(task: str, *, fence: int, close: bool = True) -> dict[str, An
 
 
 def assert_failed(answer: Any, kind: str) -> None:
-    assert (answer.error_code, answer.message) == (-32099, "Workspace memory remember failed")
+    ended = "timed out" if kind == "remember_timeout" else "failed"
+    assert (answer.error_code, answer.message) == (-32099, f"Workspace memory remember {ended}")
     assert answer.data["errorKind"] == kind

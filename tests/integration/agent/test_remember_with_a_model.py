@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agent.remember import COMMIT_RESERVE_MS
+from agent.task_run import COMMIT_RESERVE_MS
 from core import acp
 from core.jsonrpc import ErrorResponse
 from tests.support.agent_child import AgentChild, StartChild, remember_params
@@ -337,7 +337,8 @@ def in_turn(*answers: Callable[[Body], Answer]) -> Callable[[Body], Answer]:
 
 def assert_failed(answer: Any, kind: str) -> None:
     assert isinstance(answer, ErrorResponse), answer
-    assert (answer.error_code, answer.message) == (-32099, "Workspace memory remember failed")
+    ended = "timed out" if kind == "remember_timeout" else "failed"
+    assert (answer.error_code, answer.message) == (-32099, f"Workspace memory remember {ended}")
     assert answer.data["errorKind"] == kind
 
 

@@ -11,6 +11,7 @@ from core.ids import LaneId, new_task_id
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, open_store
 from memory.transaction import MAX_FILES
+from tests.support.bench import MemoryBench
 from tests.support.tool_run import MakeToolRun, ToolRun
 
 
@@ -20,6 +21,11 @@ def roots(tmp_path: Path) -> Roots:
     base.mkdir()
     workspace.mkdir()
     return find_roots(base, str(workspace))
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> MemoryBench:
+    return MemoryBench(tmp_path)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 from structlog.testing import capture_logs
 
-from agent.models.choice import open_model
+from agent.models.choice import open_fast_model, open_model
 from agent.models.openai import OpenAIModel
 from core.settings import ModelSettings
 
@@ -53,4 +53,13 @@ def test_a_model_with_a_key_or_a_server_serves_by_its_name(beside: str) -> None:
 
 
 def settings_of(given: dict[str, str]) -> ModelSettings:
-    return ModelSettings.model_validate({name.lower(): value for name, value in given.items()})
+    known = {name.lower() if name.startswith("OPENAI_") else name: value for name, value in given.items()}
+    return ModelSettings.model_validate(known)
+
+
+def test_short_questions_go_to_the_fast_model_and_without_one_to_the_other() -> None:
+    given = {"OPENAI_MODEL": "gpt", "OPENAI_API_KEY": "k"}
+
+    assert open_fast_model(settings_of(given)).name == "gpt"
+    assert open_fast_model(settings_of(given | {"MEMLANE_FAST_MODEL": "mini"})).name == "mini"
+    assert open_fast_model(settings_of({})).name == "offline"

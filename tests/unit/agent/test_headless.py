@@ -36,7 +36,7 @@ def test_the_run_stops_right_after_a_valid_write(tool_run: ToolRun) -> None:
 
     run = start(tool_run, model)
 
-    assert run == HeadlessRun("saved", "Saved.", (ToolUse("write_file", ok=True),), usage(1))
+    assert run == HeadlessRun("saved", "Saved.", (ToolUse("write_file", ok=True),))
     assert len(model.asked) == 1
 
 
@@ -80,9 +80,10 @@ def test_what_is_valid_is_saved_when_the_model_leaves_a_refused_write_at_that(to
     (tool_run.roots.user / "b.md").write_text(document(name="Old"))
     both = calls(write(tool_run, "a.md"), write(tool_run, "b.md"))
 
-    run = start(tool_run, Replies([both, Reply("Saved one.", (), usage(1))]))
+    model = Replies([both, Reply("Saved one.", (), usage(1))])
+    run = start(tool_run, model)
 
-    assert (run.ending, run.text, run.usage) == ("saved", "Saved one.", usage(2))
+    assert (run.ending, run.text, len(model.asked)) == ("saved", "Saved one.", 2)
 
 
 def test_what_is_valid_is_saved_when_the_model_goes_round_in_circles(tool_run: ToolRun) -> None:
@@ -125,10 +126,10 @@ def test_the_third_identical_call_in_a_row_ends_the_run_unexecuted(tool_run: Too
 def test_three_turns_that_find_nothing_new_end_the_run(tool_run: ToolRun) -> None:
     replies = [call("read_file", json.dumps({"file_path": f"/nowhere/{number}"})) for number in range(6)]
 
-    run = start(tool_run, Replies(replies))
+    model = Replies(replies)
+    run = start(tool_run, model)
 
-    assert run.ending == "stuck"
-    assert run.usage == usage(3)
+    assert (run.ending, len(model.asked)) == ("stuck", 3)
 
 
 def test_a_model_that_keeps_looking_runs_out_of_turns(tool_run: ToolRun) -> None:
@@ -137,10 +138,10 @@ def test_a_model_that_keeps_looking_runs_out_of_turns(tool_run: ToolRun) -> None
         call("grep_search", json.dumps({"pattern": f"x{number}", "path": folder})) for number in range(9)
     ]
 
-    run = start(tool_run, Replies(replies))
+    model = Replies(replies)
+    run = start(tool_run, model)
 
-    assert run.ending == "turns"
-    assert run.usage == usage(6)
+    assert (run.ending, len(model.asked)) == ("turns", 6)
 
 
 def test_too_many_calls_in_one_turn_are_answered_but_not_run(tool_run: ToolRun) -> None:

@@ -6,30 +6,33 @@ from agent.requests import (
     CallRefused,
     check_initialize,
     params_object,
+    parse_dream,
+    parse_forget,
+    parse_meta,
     parse_ping,
     parse_remember,
     parse_resolve,
 )
+from core.acp import DreamParams, ForgetParams
 from core.ids import new_task_id
 
 TASK = new_task_id("remember")
 META = {"taskId": TASK, "laneId": "d/w", "fence": 3, "timeoutMs": 5}
 
 
-def test_a_request_with_our_meta_is_read_in_full() -> None:
-    request = parse_remember(
-        {"content": "x\ud800", "scope": "user", "_meta": {"memlane/task": META}}, workspace="/w"
-    )
+def test_our_meta_is_read_beside_the_params() -> None:
+    params = {"content": "x\ud800", "scope": "user", "_meta": {"memlane/task": META}}
 
-    assert request.params.content == "x\ufffd"
-    assert request.params.cwd == "/w"
-    assert request.meta is not None
-    assert (request.meta.fence, request.meta.timeout_ms) == (3, 5)
+    parsed, meta = parse_remember(params, workspace="/w"), parse_meta(params, ["remember"])
+
+    assert (parsed.content, parsed.cwd) == ("x\ufffd", "/w")
+    assert meta is not None
+    assert (meta.fence, meta.timeout_ms) == (3, 5)
 
 
 @pytest.mark.parametrize("meta", [None, 5, {}, {"other": 1}])
 def test_a_request_without_our_meta_has_none(meta: Any) -> None:
-    assert parse_remember({"content": "x", "_meta": meta}, workspace="/w").meta is None
+    assert parse_meta({"content": "x", "_meta": meta}, ["remember"]) is None
 
 
 @pytest.mark.parametrize(
@@ -41,11 +44,52 @@ def test_a_request_without_our_meta_has_none(meta: Any) -> None:
         META | {"taskId": "../x"},
         META | {"taskId": new_task_id("dream")},
         META | {"clientId": "a b"},
+        META | {"dryRun": True},
     ],
 )
 def test_broken_meta_is_refused(meta: Any) -> None:
     with pytest.raises(CallRefused, match="Invalid params: Invalid memlane/task"):
-        parse_remember({"content": "x", "_meta": {"memlane/task": meta}}, workspace="/w")
+        parse_meta({"_meta": {"memlane/task": meta}}, ["remember"])
+
+
+def test_a_method_may_serve_tasks_of_several_kinds() -> None:
+    meta = parse_meta({"_meta": {"memlane/task": META}}, ["dream", "remember"])
+
+    assert meta is not None
+    assert meta.task_id == TASK
+
+
+@pytest.mark.parametrize(
+    ("params", "told"),
+    [
+        ({}, "Invalid or missing query"),
+        ({"query": ""}, "Invalid or missing query"),
+        ({"query": "\u3000"}, "Invalid or missing query"),
+        ({"query": 1}, "Invalid or missing query"),
+        ({"query": "q" * 65_537}, "Query exceeds maximum size"),
+        ({"query": "x", "scope": "team"}, "Invalid scope"),
+        ({"query": "x", "scope": None}, "Invalid scope"),
+    ],
+)
+def test_a_broken_forget_request_is_refused_in_the_recorded_words(params: dict[str, Any], told: str) -> None:
+    with pytest.raises(CallRefused, match=f"^Invalid params: {told}$"):
+        parse_forget(params, workspace="/w")
+
+
+def test_a_forget_request_is_read() -> None:
+    assert parse_forget({"query": "a\0b", "scope": "user"}, workspace="/w") == ForgetParams(
+        query="a b", cwd="/w", scope="user"
+    )
+
+
+@pytest.mark.parametrize("scope", ["team", None, 5])
+def test_a_dream_of_an_unknown_scope_is_refused(scope: Any) -> None:
+    with pytest.raises(CallRefused, match=r"^Invalid params: Invalid scope$"):
+        parse_dream({"scope": scope}, workspace="/w")
+
+
+def test_a_dream_request_needs_nothing() -> None:
+    assert parse_dream({"anything": "ignored"}, workspace="/w") == DreamParams(cwd="/w")
 
 
 def test_the_size_limit_counts_utf8_bytes() -> None:

@@ -7,7 +7,12 @@ from core.settings import load_settings
 
 def test_a_memory_folder_that_vanished_is_named_once_until_it_is_back(tmp_path):
     base = tmp_path / "memory"
-    service = MemoryService(load_settings(memory_dir=base), workspace=str(tmp_path), model=OfflineModel())
+    service = MemoryService(
+        load_settings(memory_dir=base),
+        workspace=str(tmp_path),
+        model=OfflineModel(),
+        fast_model=OfflineModel(),
+    )
 
     with capture_logs() as logs:
         answers = [service.is_available(), service.is_available()]

@@ -1,0 +1,54 @@
+"""The one table of the methods that run a task: what they read, what they do, whose tasks they serve."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from agent.remember import remember
+from agent.requests import parse_remember
+from agent.task_run import Bench, TaskCall
+from core import acp
+from core.ids import Kind
+
+_P = TypeVar("_P", bound=acp.Wire)
+_P_co = TypeVar("_P_co", bound=acp.Wire, covariant=True)
+
+Run = Callable[[TaskCall, Bench], dict[str, Any]]
+
+
+class Parser(Protocol[_P_co]):
+    """Reads the params of one method."""
+
+    def __call__(self, params: dict[str, Any], *, workspace: str) -> _P_co:
+        """Parse; raises ``CallRefused``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMethod(Generic[_P]):
+    """A method that runs a task in its turn.
+
+    Attributes:
+        name: what it does, as its failures say it.
+        kinds: kinds of tasks that may ask for it; a call that names no task is of the first one.
+        serve: runs a task; gives the result on the wire.
+    """
+
+    name: str
+    kinds: tuple[Kind, ...]
+    parse: Parser[_P]
+    serve: Callable[[_P, TaskCall, Bench], dict[str, Any]]
+
+    def prepare(self, params: dict[str, Any], *, workspace: str) -> Run:
+        """Read the params; what comes back runs the task.
+
+        Raises:
+            CallRefused: they don't fit; nothing was started.
+        """
+        parsed = self.parse(params, workspace=workspace)
+        return lambda call, bench: self.serve(parsed, call, bench)
+
+
+TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
+    acp.REMEMBER: TaskMethod("remember", ("remember",), parse_remember, remember),
+}

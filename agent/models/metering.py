@@ -1,0 +1,47 @@
+"""What the models of a task cost, whichever of them is asked and however its run ends."""
+
+from collections.abc import Sequence
+
+from agent.deadline import Deadline
+from agent.models.interface import Message, Model, Reply, ToolSpec
+from core.acp import Usage
+
+
+class Meter:
+    """Counts for one task.
+
+    Attributes:
+        usage: the sum over every answer so far; a request without an answer counts nothing.
+    """
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    def count(self, usage: Usage) -> None:
+        """Add what one answer cost."""
+        self.usage = Usage(
+            input_tokens=self.usage.input_tokens + usage.input_tokens,
+            output_tokens=self.usage.output_tokens + usage.output_tokens,
+            model_calls=self.usage.model_calls + usage.model_calls,
+        )
+
+
+class MeteredModel:
+    """A model whose answers are counted."""
+
+    def __init__(self, model: Model, meter: Meter) -> None:
+        self._model = model
+        self._meter = meter
+
+    @property
+    def name(self) -> str:
+        """The model's own name."""
+        return self._model.name
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
+    ) -> Reply:
+        """Ask the model; raises what it raises."""
+        reply = self._model.complete(messages, tools, deadline=deadline)
+        self._meter.count(reply.usage)
+        return reply

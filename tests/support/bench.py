@@ -1,0 +1,50 @@
+"""Tasks of each kind on a real store, in this process."""
+
+from pathlib import Path
+from typing import Any
+
+from agent.deadline import Deadline
+from agent.models.interface import Model
+from agent.models.offline import OfflineModel
+from agent.remember import remember
+from agent.task_run import Bench, TaskCall
+from core.acp import RememberParams
+from core.ids import Kind, LaneId, new_task_id
+from memory.paths import Roots, find_roots
+from memory.store import FencedTask, Store, open_store
+
+LANE = LaneId("test/lane")
+
+
+class MemoryBench:
+    """A memory base with one workspace, and the model that its tasks ask.
+
+    Attributes:
+        store: replaced by one with a checkpoint in tests that need faults.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.base, workspace = folder / "base", folder / "workspace"
+        self.base.mkdir()
+        workspace.mkdir()
+        self.roots: Roots = find_roots(self.base, str(workspace))
+        self.store: Store = open_store(self.base)
+        self.use(OfflineModel())
+
+    def use(self, model: Model) -> None:
+        """Ask this model from now on, for short questions too."""
+        self.model = model
+
+    def remember(self, content: str = "Prefers tea", *, call: TaskCall | None = None) -> dict[str, Any]:
+        """Run a remember task."""
+        return remember(RememberParams(content=content, cwd="/"), call or task_call("remember"), self._bench)
+
+    @property
+    def _bench(self) -> Bench:
+        return Bench(self.store, self.roots, self.model, self.model)
+
+
+def task_call(kind: Kind, *, time_ms: int = 290_000) -> TaskCall:
+    """A fresh task that has so much time left."""
+    task = FencedTask(new_task_id(kind), LANE, 1, kind)
+    return TaskCall(task, Deadline.after(time_ms))

@@ -1,0 +1,46 @@
+"""A model that makes given tool calls, in this process."""
+
+import json
+from collections.abc import Mapping, Sequence
+from threading import Event
+from typing import Any
+
+from agent.deadline import Deadline
+from agent.models.interface import Message, Reply, ToolCall, ToolSpec
+from core.acp import Usage
+
+
+class CallingModel:
+    """Makes these calls, one a turn, each not before a moment; then it only says "Done.".
+
+    Attributes:
+        asked: the messages of each request so far.
+    """
+
+    name = "calling"
+
+    def __init__(
+        self, wanted: Sequence[tuple[str, Mapping[str, Any]]], *, until: Deadline | None = None
+    ) -> None:
+        self._wanted = iter(wanted)
+        self._until = until
+        self.asked: list[tuple[Message, ...]] = []
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
+    ) -> Reply:
+        """The next call."""
+        wait_for(self._until)
+        self.asked.append(tuple(messages))
+        made = [
+            ToolCall("1", name, json.dumps(arguments))
+            for name, arguments in [next(self._wanted, ("", {}))]
+            if name
+        ]
+        return Reply("Done.", tuple(made), Usage(model_calls=1))
+
+
+def wait_for(moment: Deadline | None) -> None:
+    """Wait until a deadline has passed."""
+    if moment is not None:
+        Event().wait((moment.remaining_ms() + 5) / 1000)
