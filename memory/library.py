@@ -11,7 +11,8 @@ from memory.content import read_regular
 from memory.document import Document, parse_document
 from memory.names import INDEX_NAME, is_document, split_absolute
 from memory.paths import SCOPES, Roots, locate_roots
-from memory.scan import LeftOut, ReadDocument, read_document, read_documents
+from memory.scan import LeftOut, Listener, ReadDocument, log_left_out, read_document, read_documents
+from memory.search import Hit, search
 
 MAX_INDEX_BYTES = 1024 * 1024
 
@@ -62,18 +63,20 @@ class Library:
         Raises:
             StoreUnusable: the base is missing or the disk failed.
         """
-        roots, left_out = self.roots(workspace), list[LeftOut]()
-        with disk_errors("the memory folders"):
-            files = [
-                file
-                for scope in SCOPES
-                if scope in scopes
-                for file in read_documents(roots.of(scope), scope, tell=left_out.append)
-            ]
+        left_out: list[LeftOut] = []
+        files = self._files(workspace, scopes, tell=left_out.append)
         known = [(file, parse_document(file.content)) for file in files]
         listed = [KnownDocument(file, document) for file, document in known if document is not None]
         listed.sort(key=lambda one: (one.file.scope, one.file.path))
         return Listing(tuple(listed), tuple(left_out))
+
+    def search(self, workspace: str, query: str, *, scopes: Collection[Scope], limit: int) -> tuple[Hit, ...]:
+        """Find the memories of a workspace that hold words of the query, as ``memory.search.search`` does.
+
+        Raises:
+            StoreUnusable: the base is missing or the disk failed.
+        """
+        return search(self._files(workspace, scopes, tell=log_left_out), query, limit=limit)
 
     def read(self, workspace: str, scope: Scope, path: str) -> KnownDocument | None:
         """Read one memory; None when there is no such one.
@@ -103,6 +106,16 @@ class Library:
         except InputError:
             return ""
         return content.decode("utf-8", "replace")
+
+    def _files(self, workspace: str, scopes: Collection[Scope], *, tell: Listener) -> list[ReadDocument]:
+        roots = self.roots(workspace)
+        with disk_errors("the memory folders"):
+            return [
+                file
+                for scope in SCOPES
+                if scope in scopes
+                for file in read_documents(roots.of(scope), scope, tell=tell)
+            ]
 
     @staticmethod
     def _file(root: Path, scope: Scope, path: str) -> ReadDocument | None:

@@ -6,6 +6,7 @@ from core.clock import rfc3339
 from memory.library import KnownDocument
 from memory.names import is_pinned
 from memory.scan import LeftOut
+from memory.search import Hit
 
 _FIELDS_OF_OURS = ("created", "modified", "source", "expires")
 
@@ -31,3 +32,14 @@ def describe_document(known: KnownDocument, *, with_content: bool = False) -> di
 def describe_left_out(left_out: LeftOut) -> dict[str, Any]:
     """Render what a scan could not look at."""
     return {"cause": left_out.cause, "path": left_out.path}
+
+
+def describe_hit(hit: Hit) -> dict[str, Any]:
+    """Render a document that a search found."""
+    return {
+        "scope": hit.scope,
+        "path": hit.path,
+        "title": hit.title,
+        "score": round(hit.score, 4),
+        "snippet": hit.snippet,
+    }

@@ -9,6 +9,7 @@ from core.errors import InputError
 from web.errors import InvalidScope
 
 MAX_NUMBER_DIGITS = 9
+MAX_TEXT_CHARS = 1_000
 
 
 def limit_in(query: MultiDict[str, str], *, default: int, most: int) -> int:
@@ -22,6 +23,18 @@ def limit_in(query: MultiDict[str, str], *, default: int, most: int) -> int:
     if not 1 <= number <= most:
         raise InputError(f"`limit` must be a whole number from 1 to {most}")
     return number
+
+
+def text_in(query: MultiDict[str, str], name: str) -> str:
+    """A text that has to be there.
+
+    Raises:
+        InputError: it is missing, blank or longer than 1,000 characters.
+    """
+    text = query.get(name, "").strip()
+    if not 1 <= len(text) <= MAX_TEXT_CHARS:
+        raise InputError(f"`{name}` must be a text of 1 to {MAX_TEXT_CHARS} characters")
+    return text
 
 
 def scopes_in(query: MultiDict[str, str]) -> tuple[Scope, ...]:

@@ -1,4 +1,4 @@
-"""What a workspace's memory holds: its documents and its indexes."""
+"""What a workspace's memory holds: its documents, its indexes, and what a search finds in it."""
 
 from typing import Any
 from urllib.parse import quote, unquote
@@ -8,20 +8,22 @@ from werkzeug.wrappers import Response
 
 from core.workspaces import Workspaces
 from memory.library import Library, Listing
+from memory.search import MAX_HITS
 from web.door import TARGET
 from web.errors import DocumentNotFound
-from web.memory_view import describe_document, describe_left_out
+from web.memory_view import describe_document, describe_hit, describe_left_out
 from web.offload import offload
 from web.problems import json_response
-from web.query import limit_in, scope_of, scopes_in
+from web.query import limit_in, scope_of, scopes_in, text_in
 from web.selector import rules_for, select
 
 DEFAULT_PAGE = 200
 MAX_PAGE = 1_000
+DEFAULT_HITS = 20
 
 
 class DocumentRoutes:
-    """``…/memory/documents`` and ``…/memory/index``."""
+    """``…/memory/documents``, ``…/memory/index`` and ``…/memory/search``."""
 
     def __init__(self, library: Library, workspaces: Workspaces) -> None:
         self._library = library
@@ -34,6 +36,9 @@ class DocumentRoutes:
             app.add_url_rule(f"{rule}/<scope>/<path:path>", view_func=self.show_document, methods=["GET"])
         for rule in rules_for("/memory/index/<scope>"):
             app.add_url_rule(rule, view_func=self.show_index, methods=["GET"])
+
+        for rule in rules_for("/memory/search"):
+            app.add_url_rule(rule, view_func=self.search_documents, methods=["GET"])
 
     def list_documents(self, selector: str | None = None) -> Response:
         """List documents by scope and path, a page at a time."""
@@ -58,6 +63,14 @@ class DocumentRoutes:
         chosen = scope_of(scope)
         text = offload(lambda: self._library.index(workspace.path, chosen))
         return _revalidated({"scope": chosen, "content": text})
+
+    def search_documents(self, selector: str | None = None) -> Response:
+        """Find documents that hold words of ``q``, best first."""
+        workspace = select(self._workspaces, selector)
+        query, scopes = text_in(request.args, "q"), scopes_in(request.args)
+        limit = limit_in(request.args, default=DEFAULT_HITS, most=MAX_HITS)
+        hits = offload(lambda: self._library.search(workspace.path, query, scopes=scopes, limit=limit))
+        return json_response({"hits": [describe_hit(hit) for hit in hits]})
 
 
 def _page(listing: Listing, *, limit: int, after: str) -> Response:

@@ -126,6 +126,36 @@ def test_a_query_that_makes_no_sense_is_refused(web: WebServer, query: str, code
     assert (answer.status, answer.json["code"]) == (400, code)
 
 
+def test_a_search_finds_words_in_any_script(web: WebServer, memory: Roots) -> None:
+    put(memory.user, "user/tea.md", "Green tea")
+    put(memory.project, "project/cha.md", "\u7eff\u8336")
+
+    found = {
+        query: web.request("GET", f"/workspace/memory/search?q={quote(query)}").json["hits"]
+        for query in ("green TEA", "\u8336", "coffee")
+    }
+
+    assert [hit["path"] for hit in found["green TEA"]][:1] == ["user/tea.md"]
+    assert [(hit["scope"], hit["path"], hit["title"]) for hit in found["\u8336"]] == [
+        ("project", "project/cha.md", "\u7eff\u8336")
+    ]
+    assert found["coffee"] == []
+
+
+def test_a_search_keeps_to_its_scope(web: WebServer, memory: Roots) -> None:
+    put(memory.user, "user/tea.md")
+    put(memory.project, "project/tea.md")
+
+    answer = web.request("GET", "/workspace/memory/search?q=tea&scope=user&limit=5")
+
+    assert [hit["path"] for hit in answer.json["hits"]] == ["user/tea.md"]
+
+
+@pytest.mark.parametrize("query", ["", "q=", "q=%20", f"q={'x' * 1001}", "q=x&limit=101", "q=x&scope=all"])
+def test_a_search_for_nothing_sensible_is_refused(web: WebServer, query: str) -> None:
+    assert web.request("GET", f"/workspace/memory/search?{query}").status == 400
+
+
 def test_an_index_is_shown_as_it_lies_there(web: WebServer, memory: Roots) -> None:
     (memory.user / "MEMORY.md").write_text("- [Tea](user/tea.md)")
 
