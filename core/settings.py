@@ -56,6 +56,7 @@ class Settings(BaseSettings):
         input_keep_s: life of a task's input after its end.
         dream_every: least time between dreams that nobody asked for; unset means that there are none.
         dream_min_changes: least number of commits between them.
+        policy_file: what agents may do in which workspace, see ``core.policies``; unset means the defaults.
         max_waiting_lanes, max_wait_s: how far workers may be behind before idle lanes are refused.
         redis_check: ``refuse`` to start on a Redis that may lose accepted tasks, or only ``warn``.
         adopt_store: let lanes that ran on another memory store go on with this one.
@@ -95,6 +96,7 @@ class Settings(BaseSettings):
     input_keep_s: Annotated[int, Field(ge=1)] = 3_600
     dream_every: Annotated[timedelta | None, Field(ge=timedelta(minutes=1))] = None
     dream_min_changes: Annotated[int, Field(ge=1)] = 5
+    policy_file: Path | None = None
     max_waiting_lanes: Annotated[int, Field(ge=1)] = 5_000
     max_wait_s: Annotated[int, Field(ge=1)] = 600
     adopt_store: bool = False
@@ -133,7 +135,7 @@ class Settings(BaseSettings):
     def _read_switch(cls, value: Any) -> bool:
         return value is True or value == "1"  # as the reference reads it
 
-    @field_validator("home", "run_dir", "memory_dir", "shared_memory_dir", "redis_bin")
+    @field_validator("home", "run_dir", "memory_dir", "shared_memory_dir", "redis_bin", "policy_file")
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
         return value.expanduser().absolute() if value is not None else None
