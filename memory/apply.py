@@ -98,6 +98,7 @@ class Applier:
                 folder=folder,
                 name=name,
                 label=str(root / change.path),
+                seq=intent.seq,
                 stem=stem,
                 old=change.old,
                 new=change.new,

@@ -4,37 +4,79 @@ import json
 import os
 import secrets
 import stat
+from dataclasses import dataclass
 from typing import Any
 
 from core import clock
 from memory.beneath import create_file, open_file, stat_of, unlink_if_there
 from memory.descriptors import read_chunks, write_all
+from memory.errors import StoreUnusable
 from memory.files import StoreFiles
 
 _FOLDER = "external"
+_FACTS = ".json"
+_COPY = ".bytes"
+MAX_SHOWN_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """A file of somebody else in whose place a commit put a document.
+
+    Attributes:
+        path: absolute path of the document.
+        content: its bytes; None for what is no plain file, or over 16 MiB.
+    """
+
+    path: str
+    content: bytes | None
 
 
 class ExternalRecords:
-    """Writes ``external/<id>.bytes`` (a whole copy) and then ``external/<id>.json`` (what it is)."""
+    """Foreign files by the intent that displaced them.
+
+    ``external/<seq>-<time>-<random>.bytes`` is a whole copy, the ``.json`` that follows it says what it is.
+    """
 
     def __init__(self, files: StoreFiles) -> None:
         self._files = files
 
-    def keep(self, folder: int, name: str, *, label: str) -> None:
+    def keep(self, folder: int, name: str, *, label: str, seq: int) -> None:
         """Copy what stands at a name durably; a link or special file is described instead.
 
         Args:
             folder: descriptor of the folder that holds it.
             label: path of the document whose place it had.
+            seq: of the intent that displaced it.
         """
-        record_id = f"{clock.wall_ms()}-{secrets.token_hex(8)}"
+        record_id = f"{seq}-{clock.wall_ms()}-{secrets.token_hex(8)}"
         found = stat_of(folder, name)
         facts: dict[str, Any] = {"path": label, "at": clock.rfc3339(clock.wall_ms())}
         if found is not None and stat.S_ISREG(found.st_mode):
-            facts["size_bytes"] = self._copy(folder, name, f"{record_id}.bytes")
+            facts["size_bytes"] = self._copy(folder, name, record_id + _COPY)
         elif found is not None and stat.S_ISLNK(found.st_mode):
             facts["link_to"] = os.readlink(name, dir_fd=folder)
-        self._files.create(_FOLDER, f"{record_id}.json", json.dumps(facts).encode())
+        self._files.create(_FOLDER, record_id + _FACTS, json.dumps(facts).encode())
+
+    def displaced_by(self, seq: int) -> tuple[Displaced, ...]:
+        """What an intent displaced, oldest first; needs no lock once the intent is in its place.
+
+        Raises:
+            StoreUnusable: a record is damaged.
+        """
+        names = (name for name in self._files.names(_FOLDER) if name.startswith(f"{seq}-"))
+        return tuple(self._displaced(name) for name in sorted(names) if name.endswith(_FACTS))
+
+    def _displaced(self, name: str) -> Displaced:
+        facts = self._files.read(_FOLDER, name)
+        try:
+            found = json.loads(facts or b"")
+            path, size_bytes = str(found["path"]), int(found.get("size_bytes", MAX_SHOWN_BYTES + 1))
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreUnusable(f"{_FOLDER}/{name} is damaged") from error
+        is_shown = size_bytes <= MAX_SHOWN_BYTES
+        copy = self._files.read(_FOLDER, name.removesuffix(_FACTS) + _COPY) if is_shown else None
+        return Displaced(path, copy)
 
     def _copy(self, folder: int, name: str, copy_name: str) -> int:
         with open_file(folder, name) as source, self._files.open(_FOLDER) as target_folder:

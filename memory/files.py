@@ -77,6 +77,20 @@ class StoreFiles:
         except InputError as error:
             raise StoreUnusable(f"{folder_name}/{name}: {error}") from error
 
+    def names(self, folder_name: str) -> list[str]:
+        """Names of the plain files in a folder, none when there is none; makes nothing.
+
+        Raises:
+            StoreUnusable: the folder is a link or no folder.
+        """
+        try:
+            with open_folder(self.base / STORE_NAME, (folder_name,)) as folder:
+                return list_regular(folder)
+        except DocumentMissing:
+            return []
+        except InputError as error:
+            raise StoreUnusable(f"{folder_name}: {error}") from error
+
     def replace(self, folder_name: str, name: str, content: bytes) -> None:
         """Write a file durably, over the one that is there."""
         with self.open(folder_name) as folder, self._drafted(content, folder_name) as (temporary, draft):

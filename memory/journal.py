@@ -128,7 +128,7 @@ _R = TypeVar("_R", bound=Record)
 
 
 class Journal:
-    """Reads and writes the store's records. Everything needs the store's lock."""
+    """Reads and writes the store's records. Everything needs the store's lock unless it says otherwise."""
 
     def __init__(self, files: StoreFiles) -> None:
         self._files = files
@@ -153,7 +153,7 @@ class Journal:
             return None
         if mark.seq is None:
             raise TaskClosed(f"task {task_id} was closed without a commit")
-        return self._require_intent(mark.seq).result
+        return self.entry(mark.seq).result
 
     def close(self, task: FencedTask) -> None:
         """Mark a task as ended without a commit."""
@@ -162,6 +162,22 @@ class Journal:
     def next_seq(self) -> int:
         """Number of the next intent; the unsettled one's, if there is one."""
         return self._applied().seq + 1
+
+    def settled_seq(self) -> int:
+        """Number of the last intent that is in its place as all before it are, 0 for none; needs no lock."""
+        applied = self._applied()
+        return min((part.seq - 1 for part in applied.open), default=applied.seq)
+
+    def entry(self, seq: int) -> Intent:
+        """A committed intent; needs no lock.
+
+        Raises:
+            StoreUnusable: it is missing or damaged.
+        """
+        intent = self._intent(seq)
+        if intent is None:
+            raise StoreUnusable(f"journal entry {seq} is missing")
+        return intent
 
     def open_roots(self) -> frozenset[str]:
         """Roots that a settled intent could not reach so far; needs no lock."""
@@ -178,7 +194,7 @@ class Journal:
         roots: defaultdict[int, list[str]] = defaultdict(list)
         for part in applied.open:
             roots[part.seq].append(part.root)
-        found = [OpenIntent(self._require_intent(seq), tuple(roots[seq])) for seq in sorted(roots)]
+        found = [OpenIntent(self.entry(seq), tuple(roots[seq])) for seq in sorted(roots)]
         unsettled = self._intent(applied.seq + 1)
         if unsettled is None:
             return found
@@ -231,12 +247,6 @@ class Journal:
 
     def _applied(self) -> _Applied:
         return self._read(_STATE, _APPLIED, _Applied) or _Applied(seq=0)
-
-    def _require_intent(self, seq: int) -> Intent:
-        intent = self._intent(seq)
-        if intent is None:
-            raise StoreUnusable(f"journal entry {seq} is missing")
-        return intent
 
     def _intent(self, seq: int) -> Intent | None:
         return self._read(_JOURNAL, _entry_name(seq), Intent)

@@ -1,4 +1,4 @@
-"""The one lock of a store."""
+"""The locks of a store: one for all that a commit needs, one for its history."""
 
 import errno
 import fcntl
@@ -13,6 +13,7 @@ from memory.beneath import FILE_MODE
 from memory.errors import StoreBusy, StoreUnusable
 
 LOCK_NAME = "lock"
+HISTORY_LOCK_NAME = "history.lock"
 WAIT_MS = 10_000
 HOLD_MS = 5_000
 _POLL_S = 0.01
@@ -37,11 +38,14 @@ class HeldLock:
 
 
 @contextmanager
-def hold_lock(folder: int, *, wait_ms: int = WAIT_MS, hold_ms: int = HOLD_MS) -> Iterator[HeldLock]:
-    """Hold the lock file in an open folder exclusively, among processes and threads.
+def hold_lock(
+    folder: int, *, name: str = LOCK_NAME, wait_ms: int = WAIT_MS, hold_ms: int = HOLD_MS
+) -> Iterator[HeldLock]:
+    """Hold a lock file in an open folder exclusively, among processes and threads.
 
     Args:
         folder: descriptor of the store's folder.
+        name: of the file; it is made when it is missing.
         wait_ms: how long to wait for it, milliseconds.
         hold_ms: how long ``HeldLock.check`` lets the holder go on, milliseconds.
 
@@ -50,23 +54,23 @@ def hold_lock(folder: int, *, wait_ms: int = WAIT_MS, hold_ms: int = HOLD_MS) ->
         StoreUnusable: the lock file is a link or no plain file.
     """
     deadline_ms = clock.boot_ms() + wait_ms
-    opened = _acquire(folder)
+    opened = _acquire(folder, name)
     while opened is None:
         if clock.boot_ms() >= deadline_ms:
             raise StoreBusy(f"the store's lock was not free within {wait_ms} ms")
         time.sleep(_POLL_S)  # flock has no timeout of its own
-        opened = _acquire(folder)
+        opened = _acquire(folder, name)
     try:
         yield HeldLock(hold_ms=hold_ms)
     finally:
         os.close(opened)
 
 
-def _acquire(folder: int) -> int | None:
-    opened = _open_lock(folder)
+def _acquire(folder: int, name: str) -> int | None:
+    opened = _open_lock(folder, name)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _still_named(folder, opened):
+        if _still_named(folder, name, opened):
             return opened
     except BlockingIOError:
         pass
@@ -77,9 +81,9 @@ def _acquire(folder: int) -> int | None:
     return None
 
 
-def _open_lock(folder: int) -> int:
+def _open_lock(folder: int, name: str) -> int:
     try:
-        opened = os.open(LOCK_NAME, _OPEN, FILE_MODE, dir_fd=folder)
+        opened = os.open(name, _OPEN, FILE_MODE, dir_fd=folder)
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.ENXIO, errno.EISDIR}:
             raise StoreUnusable("the store's lock is no plain file") from error
@@ -92,11 +96,11 @@ def _open_lock(folder: int) -> int:
     return opened
 
 
-def _still_named(folder: int, opened: int) -> bool:
+def _still_named(folder: int, name: str, opened: int) -> bool:
     """Tell whether the file we locked is the one others would open: somebody may have deleted it."""
     ours = os.fstat(opened)
     try:
-        named = os.stat(LOCK_NAME, dir_fd=folder, follow_symlinks=False)
+        named = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return False
     return (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino)

@@ -28,6 +28,7 @@ class Placement:
     Attributes:
         folder: descriptor of the folder that holds the document.
         label: path to show and record.
+        seq: of the change's intent.
         stem: start of the names of this change's temporary files.
         old: digest that the task saw, None for no file.
         new: the new bytes, None removes the file.
@@ -36,6 +37,7 @@ class Placement:
     folder: int
     name: str
     label: str
+    seq: int
     stem: str
     old: str | None
     new: bytes | None
@@ -162,7 +164,7 @@ class Placer:
         seen = digest_of(placement.folder, name)
         known = {placement.old, digest(placement.new) if placement.new is not None else None}
         if seen not in known:
-            self._external.keep(placement.folder, name, label=placement.label)
+            self._external.keep(placement.folder, name, label=placement.label, seq=placement.seq)
             self._checkpoint("external kept")
         unlink_if_there(placement.folder, name)
         self._checkpoint("displaced dropped")

@@ -13,6 +13,7 @@ from memory.beneath import disk_errors
 from memory.errors import LeaseLost, StoreUnusable, TaskClosed
 from memory.files import Checkpoint, StoreFiles, do_nothing
 from memory.held import HeldStore
+from memory.history import History
 from memory.journal import FencedTask as FencedTask  # part of this module's interface
 from memory.journal import Journal
 from memory.lock import hold_lock
@@ -41,6 +42,7 @@ class Store:
         self._files = files
         self._journal = Journal(files)
         self._renames = renames
+        self._history = History(files, self._journal)
 
     def seal(self, task: FencedTask) -> dict[str, Any] | None:
         """Take the lane's memory over for this fence.
@@ -180,7 +182,9 @@ class Store:
             )
             self._files.checkpoint("planned")
             held.commit(intent)
-            return intent.result
+        if intent.changes:
+            self._history.follow()
+        return intent.result
 
     def _roots_of(self, transaction: Transaction) -> set[str]:
         return {root_name(self.base, transaction.roots.of(change.scope)) for change in transaction.changes}

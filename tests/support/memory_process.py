@@ -19,7 +19,7 @@ from tests.support.memory import BOTH, Edits, MemoryBase, describe, fenced_task,
 LIMIT_S = 60.0
 
 _context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload([__name__])
+_context.set_forkserver_preload([__name__, "memory.git_repository"])
 
 
 def start_child(work: Callable[..., object], *arguments: Any, **options: Any) -> ForkServerProcess:

@@ -1,0 +1,80 @@
+"""The history for people: a git repository that shows what the journal holds.
+
+It can be made anew at any time, as far as the journal still has its texts: remove ``history.git``.
+"""
+
+from typing import TYPE_CHECKING
+
+from core.logs import get_logger
+from memory.errors import StoreBusy, StoreUnusable
+from memory.external import ExternalRecords
+from memory.files import STORE_NAME, StoreFiles
+from memory.journal import Journal
+from memory.lock import HISTORY_LOCK_NAME, hold_lock
+from memory.projection import project
+
+if TYPE_CHECKING:
+    from memory.git_repository import GitRepository
+
+FOLDER = "history.git"
+MAX_BEHIND = 200  # entries that one commit shows at most: its task waits for them
+WAIT_MS = 1_000
+_POSITION = "memlane-position"
+_log = get_logger(__name__)
+
+
+class History:
+    """Brings ``<base>/memlane/history.git`` up to the journal; needs no store lock."""
+
+    def __init__(self, files: StoreFiles, journal: Journal) -> None:
+        self._files = files
+        self._journal = journal
+        self._external = ExternalRecords(files)
+
+    def follow(self) -> None:
+        """Show what the journal has more, up to 200 entries; what prevents that is logged.
+
+        An intent that has not reached its place yet is waited for, with all after it.
+        """
+        try:
+            self.catch_up(most=MAX_BEHIND)
+        except (OSError, StoreBusy, StoreUnusable) as error:
+            _log.warning("history_left", reason=str(error))
+
+    def catch_up(self, *, most: int) -> None:
+        """Show up to so many further entries of the journal.
+
+        Raises:
+            StoreBusy: another process has been at it for a second.
+            StoreUnusable: journal or history is damaged.
+            OSError: the disk failed. After any of these the history is as it was, or further on.
+        """
+        from memory.git_repository import open_repository  # not before it is needed: see there
+
+        with self._files.open() as store, hold_lock(store, name=HISTORY_LOCK_NAME, wait_ms=WAIT_MS):
+            self._files.checkpoint("history locked")
+            with self._files.open(FOLDER):  # made private, and never through a link
+                folder = self._files.base / STORE_NAME / FOLDER
+            with open_repository(folder) as repository:
+                self._files.checkpoint("history ready")
+                self._show(repository, most=most)
+
+    def _show(self, repository: "GitRepository", *, most: int) -> None:
+        start = max(repository.last_seq(), self._position())
+        stop = min(self._journal.settled_seq(), start + most)
+        for seq in range(start + 1, stop + 1):
+            intent = self._journal.entry(seq)
+            if intent.changes:
+                displaced = self._external.displaced_by(seq)
+                repository.record(project(intent, displaced, base=self._files.base, holds=repository.holds))
+                self._files.checkpoint("history recorded")
+        if stop > repository.last_seq():
+            self._files.replace(FOLDER, _POSITION, str(stop).encode())
+
+    def _position(self) -> int:
+        """Number of the last entry looked at; entries without changes are not in the repository."""
+        content = self._files.read(FOLDER, _POSITION)
+        try:
+            return int(content or b"0")
+        except ValueError as error:
+            raise StoreUnusable(f"{FOLDER}/{_POSITION} is damaged") from error
