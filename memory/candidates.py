@@ -92,7 +92,7 @@ class _Ranking:
     def __init__(self, query: str) -> None:
         self._query = fold_text(query)
         self._words = {
-            word for word in words_of(query) if len(word) >= _MIN_LATIN_CHARS or not word.isascii()
+            word for word in words_of(self._query) if len(word) >= _MIN_LATIN_CHARS or not word.isascii()
         }
 
     def place(self, candidate: Candidate) -> _Place:

@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from memory.document import Document, MemoryType
 from memory.lines import IndexLine, LineCache
+from memory.visible import visible_line
 
 MAX_FIELD_CHARS = 120
 MAX_LINE_CHARS = 150
@@ -23,9 +24,7 @@ _WARNING = (
     "Keep index entries concise and move detail into topic files."
 )
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-_BLANKS = re.compile(r"[\s\ufeff]+")
+_LINK = re.compile(r"[-*+] \[(.*?)\]\(([^()\s]+)\)")
 _LAST_WORD = re.compile(r"\s+\S*\Z")
 
 
@@ -44,6 +43,28 @@ class IndexEntry:
     description: str
     path: str
     mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLink:
+    """What a line of an index leads to.
+
+    Attributes:
+        path: relative to the root, ``/`` between names.
+    """
+
+    title: str
+    path: str
+
+
+def parse_index(text: str) -> tuple[IndexLink, ...]:
+    """Read the links of an index, whoever wrote it; other lines are left out."""
+    found = (_LINK.match(line) for line in text.split("\n"))
+    return tuple(
+        IndexLink(match[1], unquote(match[2], errors="surrogateescape"))
+        for match in found
+        if match is not None
+    )
 
 
 def render_index(entries: Iterable[IndexEntry]) -> str:
@@ -101,9 +122,8 @@ def _line(entry: IndexEntry) -> str:
 
 def _field(text: str) -> str:
     """Make one harmless piece of a line: nothing in it can end the link, the line or the list."""
-    shown = _HIDDEN.sub("", _CONTROL.sub(" ", text))
-    shown = shown.replace("`", "'").replace("](", "] (")
-    return _cut(_BLANKS.sub(" ", shown).strip(), MAX_FIELD_CHARS)
+    shown = visible_line(text).replace("`", "'").replace("](", "] (")
+    return _cut(shown, MAX_FIELD_CHARS)
 
 
 def _cut(text: str, limit: int) -> str:

@@ -1,11 +1,13 @@
 import re
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import unquote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.index import MAX_INDEX_CHARS, IndexEntry, build_index, render_index
+from memory.index import MAX_INDEX_CHARS, IndexEntry, build_index, parse_index, render_index
 from tests.support.memory import note
 
 LINE = re.compile(r"- \[((?:(?!\]\().)*)\]\(([^()\s]*)\)(?: — (.*))?")
@@ -35,6 +37,28 @@ def test_any_title_description_and_path_make_one_line_that_parses_back(title, de
     assert len(text.splitlines()) == 1
     assert unquote(match[2]) == path
     assert units(text) <= 150 or match[3] is None
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="/\0"), min_size=1, max_size=20)
+
+
+@given(st.dictionaries(NAMES.map(lambda name: f"{name}.md"), st.text(max_size=40), max_size=6))
+@settings(deadline=None, max_examples=60)
+def test_the_index_of_any_folder_leads_back_to_the_same_documents(titles):
+    with TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        for path, title in titles.items():
+            (root / path).write_bytes(note(title))
+
+        links = parse_index(build_index(root))
+
+    assert sorted(link.path for link in links) == sorted(set(titles) - {"MEMORY.md"})
+
+
+def test_lines_of_an_index_that_are_no_links_are_left_out():
+    text = "# Memory\n\n* [A](a/caf%C3%A9.md)\n- [broken](\n- text [x](y.md)\n> WARNING: too large"
+
+    assert [(link.title, link.path) for link in parse_index(text)] == [("A", "a/café.md")]
 
 
 def test_the_line_names_title_path_and_description():
