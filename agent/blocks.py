@@ -10,9 +10,10 @@ import re
 USER_CONTENT = "user-content"
 MEMORY_INDEX = "memory-index"
 MEMORY_DOCUMENT = "memory-document"
+MEMORY_CANDIDATES = "memory-candidates"
 ENVIRONMENT = "environment"
 
-_TAGS = "|".join((USER_CONTENT, MEMORY_INDEX, MEMORY_DOCUMENT, ENVIRONMENT))
+_TAGS = "|".join((USER_CONTENT, MEMORY_INDEX, MEMORY_DOCUMENT, MEMORY_CANDIDATES, ENVIRONMENT))
 # the bounds keep the search linear on a text of "<" and blanks
 _DELIMITER = re.compile(rf"<(?=\||\s{{0,8}}/?\s{{0,8}}(?:{_TAGS}))", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"&(?=(?:amp|lt);)")

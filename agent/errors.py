@@ -29,6 +29,12 @@ class RunStopped(StateError):
         self.reason = reason
 
 
+class SelectionFailed(StateError):
+    """Nobody could tell which entries a request to forget means. Nothing was committed."""
+
+    code = "selection_failed"
+
+
 class ScopeMismatch(InputError):
     """The agent wrote to a scope that the request did not ask for. Nothing was committed."""
 

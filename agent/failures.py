@@ -10,6 +10,7 @@ from agent.errors import (
     NoUpdate,
     RunStopped,
     ScopeMismatch,
+    SelectionFailed,
     TaskTimeout,
 )
 from core.acp import ErrorKind
@@ -78,6 +79,7 @@ _DETAILS: Mapping[type[Exception], str] = {
     NoUpdate: "agent did not update any memory",
     PathEscape: "agent wrote outside of managed memory",
     ScopeMismatch: "agent wrote to a scope that was not asked for",
+    SelectionFailed: "agent could not tell which entries are meant",
     TaskTimeout: "agent ran out of time",
 }
 

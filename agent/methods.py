@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from agent.forget import forget
 from agent.remember import remember
-from agent.requests import parse_remember
+from agent.requests import parse_forget, parse_remember
 from agent.task_run import Bench, TaskCall
 from core import acp
 from core.ids import Kind
@@ -51,4 +52,5 @@ class TaskMethod(Generic[_P]):
 
 TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
     acp.REMEMBER: TaskMethod("remember", ("remember",), parse_remember, remember),
+    acp.FORGET: TaskMethod("forget", ("forget",), parse_forget, forget),
 }

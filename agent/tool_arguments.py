@@ -9,6 +9,7 @@ from agent.errors import ToolRefused
 MAX_LINES = 2000  # of a document that are shown when no other number is asked for
 MAX_CHARACTERS = 60_000  # the same, for its characters
 MAX_MATCHES = 500
+MAX_SELECTED = 20  # entries that one request can make forgotten
 
 
 class Arguments(BaseModel):
@@ -73,6 +74,14 @@ class ListDirectory(Arguments):
 
     path: Annotated[str, Field(description="Absolute path of the folder.")]
     ignore: Annotated[tuple[str, ...], Field(max_length=20, description="Name patterns to leave out.")] = ()
+
+
+class SelectEntries(Arguments):
+    """Arguments of ``select_entries``."""
+
+    ids: Annotated[
+        tuple[str, ...], Field(max_length=MAX_SELECTED, description="Ids as listed; empty if none fits.")
+    ]
 
 
 def parse_arguments(shape: type[A], text: str) -> A:

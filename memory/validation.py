@@ -33,7 +33,8 @@ def find_problems(content: bytes, *, before: bytes | None = None) -> Iterator[st
     """Name what is wrong with a document, each as a sentence that quotes none of its text.
 
     Args:
-        before: the bytes it replaces; a line that was there already is no placeholder.
+        before: the bytes it replaces; a line that was there already is no placeholder, and a header that
+            stays as it was is not judged.
     """
     if len(content) > MAX_FILE_BYTES:
         yield f"it is larger than {MAX_FILE_BYTES} bytes"
@@ -44,11 +45,18 @@ def find_problems(content: bytes, *, before: bytes | None = None) -> Iterator[st
         return
     if "\0" in text:
         yield "it holds NUL characters"
-    yield from _header_problems(text)
-    old_lines = set(before.decode("utf-8", "replace").splitlines()) if before is not None else set()
+    old = before.decode("utf-8", "replace") if before is not None else ""
+    if not _has_header_of(text, old):
+        yield from _header_problems(text)
+    old_lines = set(old.splitlines())
     for number, line in enumerate(text.splitlines(), start=1):
         if line not in old_lines and is_placeholder(line):
             yield f"line {number} is a placeholder; write the whole text instead"
+
+
+def _has_header_of(text: str, other: str) -> bool:
+    ours, theirs = split_frontmatter(text), split_frontmatter(other)
+    return ours is not None and theirs is not None and ours.header == theirs.header
 
 
 def _header_problems(text: str) -> Iterator[str]:

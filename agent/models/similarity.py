@@ -38,6 +38,11 @@ def search_words(text: str) -> tuple[str, ...]:
     return tuple(part for word in telling or words for part in _parts(word))
 
 
+def turning_words(text: str) -> frozenset[str]:
+    """Words of a text that can turn its sense, such as a negation or a condition."""
+    return frozenset(word for word in _meaning(text) if _turns(word))
+
+
 def compare(new: str, old: str) -> Likeness:
     """Tell whether ``old`` says just ``new`` (known), says the beginning of it (newer), or something else.
 

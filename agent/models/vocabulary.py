@@ -108,6 +108,20 @@ REQUESTS = (
     r"(?:기억해|메모해|저장해)\s?(?:줘|주세요)?[:,：]\s*",
 )
 
+# what a request to forget begins with, before it says what
+FORGETTING = (
+    r"(?:(?:please|pls|kindly)\b,?\s+)?(?:(?:can|could|would|will) you\s+)?(?:please\s+)?"
+    r"(?:forget|delete|remove|erase|drop)\b"
+    r"(?:\s+(?:about|that|the fact that|(?:everything|anything|all|what you know)(?:\s+about)?)\b)*\s*:?\s*",
+    r"(?:bitte\s+)?(?:vergiss|vergesst|lösche?|entferne)\b(?:,?\s+(?:bitte|alles|über|dass)\b)*\s*:?\s*",
+    r"(?:oublie[sz]?|supprime[sz]?|efface[sz]?)\b(?:\s+(?:tout|sur|que)\b)*\s*:?\s*",
+    r"(?:por favor,?\s+)?(?:olvid[ae]|borra|elimina)\b(?:\s+(?:todo|sobre|que|lo)\b)*\s*:?\s*",
+    r"(?:por favor,?\s+)?(?:esquece|esqueça|apaga|apague|remov[ae])\b(?:\s+(?:tudo|sobre|que)\b)*\s*:?\s*",
+    r"(?:dimentica|cancella|elimina|rimuovi)\b(?:\s+(?:tutto|su|che)\b)*\s*:?\s*",
+    r"(?:забудь|удали)(?:те)?\b(?:,?\s+(?:что|про|обо|всё|все)\b)*\s*:?\s*",
+    r"(?:请|請)?(?:你)?(?:忘记|忘記|忘掉|删除|刪除|删掉|刪掉)(?:关于|關於)?[:：,，\s]*",
+)
+
 # before a full stop that ends no sentence, beside single letters and numbers
 ABBREVIATIONS = _words(
     "e.g i.e eg ie etc vs cf mr mrs ms dr prof st no nr ca approx resp incl bzw usw ggf evtl vgl bspw inkl",

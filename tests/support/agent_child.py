@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core import acp, jsonrpc
-from core.ids import new_task_id, workspace_id
+from core.ids import Kind, new_task_id, workspace_id
 from tests.support.scripted_model import Script, ScriptedModel
 
 LANE = "test/0123456789abcdef"
@@ -156,9 +156,14 @@ def agent_child(
 
 
 def remember_params(child: AgentChild, content: str, **params: Any) -> dict[str, Any]:
-    """Params of a remember call; ``task``, ``fence``, ``timeout_ms`` and ``client`` go into our meta."""
+    """Params of a remember call; see ``task_params``."""
+    return task_params(child, "remember", content=content, **params)
+
+
+def task_params(child: AgentChild, kind: Kind, **params: Any) -> dict[str, Any]:
+    """Params of a call; ``task``, ``fence``, ``timeout_ms`` and ``client`` go into our meta."""
     meta = {
-        "taskId": params.pop("task", None) or new_task_id("remember"),
+        "taskId": params.pop("task", None) or new_task_id(kind),
         "laneId": LANE,
         "fence": params.pop("fence", 1),
         "timeoutMs": params.pop("timeout_ms", acp.AGENT_TIMEOUT_MS),
@@ -166,7 +171,7 @@ def remember_params(child: AgentChild, content: str, **params: Any) -> dict[str,
     client = params.pop("client", None)
     if client is not None:
         meta["clientId"] = client
-    return {"content": content, "cwd": str(child.workspace), "_meta": {acp.TASK_META: meta}} | params
+    return {"cwd": str(child.workspace), "_meta": {acp.TASK_META: meta}} | params
 
 
 def _result(message: jsonrpc.Message) -> Any:

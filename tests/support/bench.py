@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from agent.deadline import Deadline
+from agent.forget import forget
 from agent.models.interface import Model
 from agent.models.offline import OfflineModel
 from agent.remember import remember
 from agent.task_run import Bench, TaskCall
-from core.acp import RememberParams
+from core.acp import ForgetParams, RememberParams, Scope
 from core.ids import Kind, LaneId, new_task_id
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, Store, open_store
@@ -38,6 +39,13 @@ class MemoryBench:
     def remember(self, content: str = "Prefers tea", *, call: TaskCall | None = None) -> dict[str, Any]:
         """Run a remember task."""
         return remember(RememberParams(content=content, cwd="/"), call or task_call("remember"), self._bench)
+
+    def forget(
+        self, query: str, *, scope: Scope | None = None, call: TaskCall | None = None
+    ) -> dict[str, Any]:
+        """Run a forget task."""
+        params = ForgetParams(query=query, cwd="/", scope=scope)
+        return forget(params, call or task_call("forget"), self._bench)
 
     @property
     def _bench(self) -> Bench:

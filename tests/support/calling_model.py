@@ -1,7 +1,7 @@
 """A model that makes given tool calls, in this process."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Event
 from typing import Any
 
@@ -15,16 +15,28 @@ class CallingModel:
 
     Attributes:
         asked: the messages of each request so far.
+        given_ms: the time that each of them had, milliseconds.
     """
 
     name = "calling"
 
     def __init__(
-        self, wanted: Sequence[tuple[str, Mapping[str, Any]]], *, until: Deadline | None = None
+        self,
+        wanted: Sequence[tuple[str, Mapping[str, Any]]],
+        *,
+        until: Deadline | None = None,
+        meanwhile: Iterable[Callable[[], object]] = (),
     ) -> None:
+        """Take what to call.
+
+        Args:
+            meanwhile: what happens while each request is answered.
+        """
         self._wanted = iter(wanted)
         self._until = until
+        self._meanwhile = iter(meanwhile)
         self.asked: list[tuple[Message, ...]] = []
+        self.given_ms: list[int] = []
 
     def complete(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
@@ -32,12 +44,29 @@ class CallingModel:
         """The next call."""
         wait_for(self._until)
         self.asked.append(tuple(messages))
+        self.given_ms.append(deadline.remaining_ms())
+        next(self._meanwhile, lambda: None)()
         made = [
             ToolCall("1", name, json.dumps(arguments))
             for name, arguments in [next(self._wanted, ("", {}))]
             if name
         ]
         return Reply("Done.", tuple(made), Usage(model_calls=1))
+
+
+class FailingModel:
+    """Gives no answer but this error."""
+
+    name = "failing"
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
+    ) -> Reply:
+        """Fail."""
+        raise self._error
 
 
 def wait_for(moment: Deadline | None) -> None:

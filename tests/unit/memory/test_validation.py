@@ -26,6 +26,13 @@ def test_it_names_what_is_wrong(content, problem):
     assert [problem in found for found in find_problems(content)] == [True]
 
 
+def test_a_header_that_stays_as_it_was_is_not_judged():
+    before = b"---\ntype: user\n---\n- tea\n- rain\n"
+
+    assert list(find_problems(before.replace(b"- tea\n", b""), before=before)) == []
+    assert list(find_problems(before.replace(b"user", b"feedback"), before=before)) != []
+
+
 def test_a_line_that_was_there_before_is_no_placeholder():
     content = note(body="[unchanged]\n")
 
