@@ -68,8 +68,8 @@ def test_an_edit_by_hand_is_merged_and_recorded_as_what_stood_there(memory_base,
 
 
 def test_a_merge_that_is_no_valid_document_is_a_conflict(memory_base, store, begin, tea):
-    transaction = begin(tea, TEA + b"- ours\n")
-    by_hand = TEA.replace(b"description: about Tea\n", b"")
+    transaction = begin(tea, TEA + b"- ours" + b"x" * 150_000 + b"\n")
+    by_hand = TEA.replace(b"- green\n", b"- green" + b"x" * 150_000 + b"\n")
     memory_base.put(tea, by_hand)
 
     with pytest.raises(CommitConflict) as caught:
