@@ -63,6 +63,18 @@ class EntryUnknown(InputError):
         self.index = index
 
 
+class RevisionNotFound(InputError):
+    """There is no such revision, or it touches no memory of this workspace."""
+
+    code = "revision_not_found"
+
+
+class RevisionPruned(StateError):
+    """The revision is known, and its texts are not kept any more: it can't be shown or taken back."""
+
+    code = "revision_pruned"
+
+
 class LeaseLost(StateError):
     """A newer fence than ours is stored, or ours is gone: another worker has the lane. Nothing was committed.
 

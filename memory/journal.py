@@ -63,6 +63,11 @@ class PlannedChange(Record):
     before: Content | None = None
     new: Content | None
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether both versions of the document are here."""
+        return (self.before is None) == (self.old is None)
+
 
 class Intent(Record):
     """One committed task.
@@ -167,6 +172,14 @@ class Journal:
         """Number of the last intent that is in its place as all before it are, 0 for none; needs no lock."""
         applied = self._applied()
         return min((part.seq - 1 for part in applied.open), default=applied.seq)
+
+    def newest_seq(self) -> int:
+        """Number of the last committed intent, 0 for none; needs no lock."""
+        settled = self._applied().seq
+        with suppress(StoreUnusable):  # it is being published just now, with a second name, or is damaged
+            if self._intent(settled + 1) is not None:
+                return settled + 1
+        return settled
 
     def entry(self, seq: int) -> Intent:
         """A committed intent; needs no lock.

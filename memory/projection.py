@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory.external import Displaced
-from memory.journal import Intent, PlannedChange
+from memory.journal import Intent
 
 MAX_SUBJECT_CHARS = 200
 
@@ -68,7 +68,7 @@ def _foreign(
 ) -> Iterator[dict[str, bytes | None]]:
     """States that others made since the last one that the history knows, oldest first."""
     paths = {change: history_path(change.root, change.path) for change in intent.changes}
-    edited = {path: change.before for change, path in paths.items() if _is_known(change)}
+    edited = {path: change.before for change, path in paths.items() if change.has_texts}
     edited = {path: content for path, content in edited.items() if not holds(path, content)}
     if edited:
         yield edited
@@ -76,10 +76,6 @@ def _foreign(
     for one in displaced:
         if one.content is not None and one.path in labels:
             yield {labels[one.path]: one.content}
-
-
-def _is_known(change: PlannedChange) -> bool:
-    return (change.before is None) == (change.old is None)
 
 
 def _subject(intent: Intent) -> str:
