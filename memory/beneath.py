@@ -101,12 +101,21 @@ def _make_folder(folder: int, name: str) -> None:
         return
     except OSError as error:
         raise _explain(error, folder, name) from None
-    made = os.open(name, _STEP, dir_fd=folder)
-    try:
-        Path(f"/proc/self/fd/{made}").chmod(FOLDER_MODE)  # whatever the umask took away
-    finally:
-        os.close(made)
+    set_mode(folder, name, FOLDER_MODE)  # whatever the umask took away
     os.fsync(folder)
+
+
+def set_mode(folder: int, name: str, mode: int) -> None:
+    """Set the permissions of a file or folder, never of what a link leads to.
+
+    Raises:
+        OSError: nothing there, a link, or it belongs to somebody else.
+    """
+    opened = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        Path(f"/proc/self/fd/{opened}").chmod(mode)
+    finally:
+        os.close(opened)
 
 
 def stat_of(folder: int, name: str) -> os.stat_result | None:
@@ -207,3 +216,9 @@ def list_regular(folder: int) -> list[str]:
     """Names of the plain files in an open folder; links, folders and special files are left out."""
     with os.scandir(folder) as entries:
         return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+
+
+def list_folders(folder: int) -> list[str]:
+    """Names of the folders in an open folder; links to folders are left out."""
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]

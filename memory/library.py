@@ -11,6 +11,7 @@ from memory.content import read_regular
 from memory.document import Document, parse_document
 from memory.names import INDEX_NAME, is_document, split_absolute
 from memory.paths import SCOPES, Roots, locate_roots
+from memory.revisions import Revisions
 from memory.scan import LeftOut, Listener, ReadDocument, log_left_out, read_document, read_documents
 from memory.search import Hit, search
 
@@ -77,6 +78,14 @@ class Library:
             StoreUnusable: the base is missing or the disk failed.
         """
         return search(self._files(workspace, scopes, tell=log_left_out), query, limit=limit)
+
+    def revisions(self) -> Revisions:
+        """What was committed below the memory base.
+
+        Raises:
+            StoreUnusable: the memory base is missing.
+        """
+        return Revisions(self._base)
 
     def read(self, workspace: str, scope: Scope, path: str) -> KnownDocument | None:
         """Read one memory; None when there is no such one.

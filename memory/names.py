@@ -38,6 +38,11 @@ def is_document(name: str) -> bool:
     return name.endswith(SUFFIX) and name != INDEX_NAME
 
 
+def is_temporary(name: str) -> bool:
+    """Tell whether this is the name of a temporary file of ours."""
+    return name.startswith(TEMPORARY_PREFIX)
+
+
 def is_pinned(parts: Sequence[str]) -> bool:
     """Tell whether a path, relative to its root, lies in the folder that people keep by hand."""
     return bool(parts) and fold(parts[0]) == PINNED_NAME

@@ -20,10 +20,12 @@ from memory.renames import Renames
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 OWNER_NAME = "memlane-owner.json"
+USER_ROOT_NAME = "memories"
+PROJECTS_NAME = "projects"
+PROJECT_ROOT_NAME = "memory"
+LOCAL_ROOT = (".qwen", "memory")  # below a workspace
 _MAX_SLUG_CHARS = 230
 _MAX_OWNER_BYTES = 64 * 1024
-_USER = ("memories",)
-_LOCAL = (".qwen", "memory")
 _NO_WORD = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -55,8 +57,8 @@ def find_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
     """
     base = canonical_folder(base, "memory base")
     project_anchor = canonical_folder(Path(workspace), "workspace")
-    project = (project_anchor, _LOCAL) if local else (base, _project_parts(base, workspace))
-    return Roots(user=_make(base, _USER), project=_make(*project))
+    project = (project_anchor, LOCAL_ROOT) if local else (base, _project_parts(base, workspace))
+    return Roots(user=_make(base, (USER_ROOT_NAME,)), project=_make(*project))
 
 
 def locate_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
@@ -116,17 +118,52 @@ def _with_hash(name: str, workspace: str) -> str:
     return f"{name}-{whole[:8]}"
 
 
-def _project_parts(base: Path, workspace: str) -> tuple[str, ...]:
+def project_names(workspace: str) -> tuple[str, str]:
+    """Names that the project folder of a workspace may have: its slug, and the one for when that is taken."""
     plain = slug(workspace)
-    for name in (plain, _with_hash(plain, workspace)):
+    return plain, _with_hash(plain, workspace)
+
+
+def find_project(base: Path, workspace: str) -> Path | None:
+    """Find the project root of a workspace below the base, without making or claiming it.
+
+    Returns:
+        None when the workspace has none yet.
+
+    Raises:
+        StoreUnusable: an owner record on the way is damaged.
+    """
+    for name in project_names(workspace):
+        try:
+            owner = read_owner(base, name)
+        except InputError:
+            return None
+        if owner in {None, workspace}:
+            return base.joinpath(PROJECTS_NAME, name, PROJECT_ROOT_NAME)
+    return None
+
+
+def read_owner(base: Path, name: str) -> str | None:
+    """Workspace that a project folder belongs to; None while nobody has claimed it.
+
+    Raises:
+        DocumentMissing, PathEscape, PathRefused: there is no such folder, or a link or file in its place.
+        StoreUnusable: its owner record is damaged.
+    """
+    with open_folder(base, (PROJECTS_NAME, name)) as folder:
+        return _read_owner(folder)
+
+
+def _project_parts(base: Path, workspace: str) -> tuple[str, ...]:
+    for name in project_names(workspace):
         if _claim(base, name, workspace):
-            return "projects", name, "memory"
+            return PROJECTS_NAME, name, PROJECT_ROOT_NAME
     raise StoreUnusable(f"the project folder of {workspace!r} belongs to another workspace")
 
 
 def _claim(base: Path, name: str, workspace: str) -> bool:
     """Become or be the owner of a project folder; whoever comes first keeps it."""
-    with _below(base, ("projects", name)) as folder:
+    with _below(base, (PROJECTS_NAME, name)) as folder:
         owner = _read_owner(folder)
         if owner is None:
             draft = f"{OWNER_NAME}.{secrets.token_hex(8)}.tmp"

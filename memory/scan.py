@@ -12,7 +12,7 @@ from core.logs import get_logger
 from memory.beneath import open_folder, open_regular, open_subfolder
 from memory.descriptors import read_chunks
 from memory.errors import DocumentMissing, TooLarge
-from memory.names import MAX_DEPTH, TEMPORARY_PREFIX, is_document
+from memory.names import MAX_DEPTH, is_document, is_temporary
 from memory.validation import MAX_FILE_BYTES
 
 MAX_DOCUMENTS = 10_000
@@ -65,14 +65,14 @@ def list_documents(root: Path) -> list[str]:
 
 def list_names(folder: int) -> list[os.DirEntry[str]]:
     """Entries of an open folder by name, without our temporary files; at most 20,000."""
-    return _list_names(folder)[0]
+    return [entry for entry in _list_all(folder)[0] if not is_temporary(entry.name)]
 
 
-def _list_names(folder: int) -> tuple[list[os.DirEntry[str]], bool]:
+def _list_all(folder: int) -> tuple[list[os.DirEntry[str]], bool]:
     with os.scandir(folder) as entries:
         names = [entry for entry, _ in zip(entries, range(MAX_ENTRIES_PER_FOLDER + 1), strict=False)]
-    kept = (entry for entry in names[:MAX_ENTRIES_PER_FOLDER] if not entry.name.startswith(TEMPORARY_PREFIX))
-    return sorted(kept, key=lambda entry: entry.name), len(names) <= MAX_ENTRIES_PER_FOLDER
+    kept = sorted(names[:MAX_ENTRIES_PER_FOLDER], key=lambda entry: entry.name)
+    return kept, len(names) <= MAX_ENTRIES_PER_FOLDER
 
 
 def read_documents(root: Path, scope: Scope, *, tell: Listener = log_left_out) -> Iterator[ReadDocument]:
@@ -124,13 +124,34 @@ def walk_documents(root: Path, *, tell: Listener = log_left_out) -> Iterator[tup
     Yields:
         Descriptor of the open folder that holds the document, and its path relative to the root.
     """
+    count = 0
+    for folder, path, entry in walk_entries(root, tell=tell):
+        if (
+            is_document(entry.name)
+            and not is_temporary(entry.name)
+            and not entry.is_dir(follow_symlinks=False)
+        ):
+            count += 1
+            if count > MAX_DOCUMENTS:
+                tell(LeftOut("too_many_documents", path))
+                return
+            yield folder, path
+
+
+def walk_entries(root: Path, *, tell: Listener = log_left_out) -> Iterator[tuple[int, str, os.DirEntry[str]]]:
+    """Find every plain file and folder below ``root``, a folder before what is in it.
+
+    Folders lie at most 16 deep, of each at most 20,000 names are looked at; a missing root has none.
+
+    Args:
+        tell: called with everything that is left out.
+
+    Yields:
+        Descriptor of the open folder that holds it, its path relative to the root, and its entry there.
+    """
     try:
         with open_folder(root) as top:
-            for count, (folder, path) in enumerate(_Walk(tell).below(top, "", MAX_DEPTH)):
-                if count == MAX_DOCUMENTS:
-                    tell(LeftOut("too_many_documents", path))
-                    return
-                yield folder, path
+            yield from _Walk(tell).below(top, "", MAX_DEPTH)
     except DocumentMissing:
         return
 
@@ -139,8 +160,8 @@ class _Walk:
     def __init__(self, tell: Listener) -> None:
         self._tell = tell
 
-    def below(self, folder: int, prefix: str, depth: int) -> Iterator[tuple[int, str]]:
-        names, is_all = _list_names(folder)
+    def below(self, folder: int, prefix: str, depth: int) -> Iterator[tuple[int, str, os.DirEntry[str]]]:
+        names, is_all = _list_all(folder)
         if not is_all:
             self._tell(LeftOut("too_many_names", prefix.rstrip("/")))
         for entry in names:
@@ -148,12 +169,13 @@ class _Walk:
             if entry.is_symlink():
                 self._tell(LeftOut("link", path))
             elif entry.is_file(follow_symlinks=False):
-                if is_document(entry.name):
-                    yield folder, path
+                yield folder, path, entry
             elif entry.is_dir(follow_symlinks=False):
-                yield from self._inside(folder, path, depth)
+                yield folder, path, entry
+                if not is_temporary(entry.name):
+                    yield from self._inside(folder, path, depth)
 
-    def _inside(self, folder: int, path: str, depth: int) -> Iterator[tuple[int, str]]:
+    def _inside(self, folder: int, path: str, depth: int) -> Iterator[tuple[int, str, os.DirEntry[str]]]:
         if not depth:
             self._tell(LeftOut("too_deep", path))
             return

@@ -143,6 +143,16 @@ class Store:
         self._files.require_writable()
 
     @contextmanager
+    def tidied(self) -> Iterator[Applier]:
+        """Hold the lock for mending, with every committed intent in its place or its root blocked.
+
+        Raises:
+            StoreBusy, StoreUnusable: as for ``seal``.
+        """
+        with self._held() as held:
+            yield held.applier
+
+    @contextmanager
     def _held(self) -> Iterator[HeldStore]:
         """Hold the lock, with every committed intent in its place or its roots blocked."""
         with disk_errors("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
@@ -217,6 +227,20 @@ def open_store(
             return Store(files, store_id=expect, renames=renames or Renames())
         content = _read_store_id(files) or _make_store_id(files)
     return Store(files, store_id=_parse_store_id(content), renames=renames or Renames())
+
+
+def open_present_store(base: Path) -> Store:
+    """Open the store of a memory base, whichever it is, and never make one.
+
+    Raises:
+        StoreUnusable: there is none, or it is damaged.
+    """
+    files = StoreFiles(canonical_folder(base, "memory base"))
+    with disk_errors("the memory store"):
+        content = _read_store_id(files)
+    if content is None:
+        raise StoreUnusable(f"there is no memory store below {files.base} yet; the first task makes one")
+    return Store(files, store_id=_parse_store_id(content), renames=Renames())
 
 
 def _read_store_id(files: StoreFiles) -> bytes | None:

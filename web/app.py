@@ -24,6 +24,7 @@ from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
 from web.routes.health import HealthRoutes
 from web.routes.memory import MemoryRoutes
+from web.routes.revisions import RevisionRoutes
 
 RELAY = "memlane.relay"
 
@@ -60,6 +61,7 @@ def create_app(
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
     DocumentRoutes(parts.library, parts.workspaces).register(app)
+    RevisionRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
     CapabilityRoutes(parts.jobs, parts.workspaces).register(app)
     HealthRoutes(parts.jobs, strict=settings.redis_check == "refuse").register(app)
     EventRoutes(parts.hub, relay, parts.workspaces).register(app)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from core.acp import DocumentDiff
 from core.clock import rfc3339
 from memory.library import KnownDocument
 from memory.names import is_pinned
+from memory.revisions import Revision
 from memory.scan import LeftOut
 from memory.search import Hit
 
@@ -43,3 +45,23 @@ def describe_hit(hit: Hit) -> dict[str, Any]:
         "score": round(hit.score, 4),
         "snippet": hit.snippet,
     }
+
+
+def describe_revision(revision: Revision) -> dict[str, Any]:
+    """Render a commit, without its diffs."""
+    shown = {
+        "revision": revision.id,
+        "taskId": revision.task,
+        "kind": revision.kind,
+        "clientId": revision.client,
+        "committedAt": rfc3339(revision.at_ms),
+        "summary": revision.summary,
+        "scopes": list(revision.scopes),
+        "documents": [{"scope": scope, "path": path} for scope, path in revision.documents],
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def describe_diff(diff: DocumentDiff) -> dict[str, Any]:
+    """Render what changed in one document."""
+    return diff.to_wire()

@@ -23,6 +23,7 @@ from jobs.errors import (
     QueueFull,
     TaskFinished,
 )
+from memory.errors import RevisionNotFound, RevisionPruned
 from web import errors
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -77,6 +78,8 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers=lambda _error: {"Vary": "Origin"}),
     errors.TaskNotFound: Rule(HTTPStatus.NOT_FOUND),
     errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
+    RevisionNotFound: Rule(HTTPStatus.NOT_FOUND, "There is no such revision of this memory"),
+    RevisionPruned: Rule(HTTPStatus.GONE, "The texts of this revision are not kept any more"),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),

@@ -11,14 +11,18 @@ from core.version import own_version
 from memlane.cli.exits import Exit
 from memlane.cli.hints import hint_for
 
-_COMMANDS = ("up", "remember", "forget", "dream", "apply", "get", "events", "web", "worker", "agent", "bench")
+_COMMANDS = (
+    *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff"),
+    *("get", "events", "doctor", "web", "worker", "agent", "bench"),
+)
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _HELP = """Managed memory for AI coding agents, as a service.
 
 `memlane up` starts all of it on this machine; `memlane remember` asks a running service.
 
-Exit codes: 0 done, or stopped as asked; 1 the task failed or has not ended in time; 2 wrong usage or
-configuration; 3 the service or what it needs can't be reached; 130 interrupted.
+Exit codes: 0 done, or stopped as asked; 1 the task failed or has not ended in time, or `memlane doctor`
+found something; 2 wrong usage or configuration; 3 the service or what it needs can't be reached; 130
+interrupted.
 """
 
 

@@ -11,7 +11,7 @@ class Exit(IntEnum):
     """What a command's exit code says."""
 
     OK = 0
-    TASK_FAILED = 1  # or has not ended in time
+    TASK_FAILED = 1  # or has not ended in time, or the doctor found something
     USAGE = 2
     UNREACHABLE = 3
     INTERRUPTED = 130

@@ -19,8 +19,7 @@ from web.selector import prefix_of, rules_for, select
 from web.task_view import describe, describe_accepted
 
 POLL_AFTER_S = 1
-
-_ANY_TASK = "/memory/tasks"
+ANY_TASK = "/memory/tasks"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class MemoryRoutes:
         """Add the routes, each for the primary and for a named workspace."""
         for kind in KINDS_OF_TASK:
             self._register(app, kind)
-        for rule in rules_for(f"{_ANY_TASK}/<task_id>"):
+        for rule in rules_for(f"{ANY_TASK}/<task_id>"):
             app.add_url_rule(rule, view_func=self.find_any, methods=["GET"])
 
     def _register(self, app: Flask, kind: KindOfTask) -> None:

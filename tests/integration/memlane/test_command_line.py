@@ -281,7 +281,7 @@ def test_the_version_is_told(capsys):
     assert capsys.readouterr().out == f"memlane {own_version()}\n"
 
 
-COMMANDS = ("up", "remember", "get", "events", "web", "worker", "agent")
+COMMANDS = ("up", "remember", "get", "events", "doctor", "web", "worker", "agent")
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
