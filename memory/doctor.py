@@ -141,17 +141,18 @@ def _mend_mode(finding: Finding) -> None:
 
 def _remove_temporaries(base: Path, findings: Iterable[Finding]) -> None:
     files = StoreFiles(base)
-    external, needed = ExternalRecords(files), Journal(files).open_roots()
+    external, journal = ExternalRecords(files), Journal(files)
+    needed, newest = journal.open_roots(), journal.newest_seq()
     for finding in findings:
         if root_name(base, finding.folder) not in needed:
-            _attempt(lambda one: _remove_temporary(one, external), finding)
+            _attempt(lambda one: _remove_temporary(one, external, seq=newest), finding)
 
 
-def _remove_temporary(finding: Finding, external: ExternalRecords) -> None:
+def _remove_temporary(finding: Finding, external: ExternalRecords, *, seq: int) -> None:
     place = Path(finding.place)
     with open_folder(place.parent) as folder:
         if not place.name.endswith(_OURS_ALONE) and stat_of(folder, place.name) is not None:
-            external.keep(folder, place.name, label=finding.place)
+            external.keep(folder, place.name, label=finding.place, seq=seq)
         unlink_if_there(folder, place.name)
 
 

@@ -71,22 +71,9 @@ def locate_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
         StoreUnusable: base is missing, or a record of ownership is damaged.
     """
     base = canonical_folder(base, "memory base")
-    project = (
-        Path(workspace, *_LOCAL)
-        if local
-        else base.joinpath("projects", _owned_name(base, workspace), "memory")
-    )
-    return Roots(user=base.joinpath(*_USER), project=project)
-
-
-def _owned_name(base: Path, workspace: str) -> str:
-    plain = slug(workspace)
-    try:
-        with disk_errors("the project folders"), open_folder(base, ("projects", plain)) as folder:
-            owner = _read_owner(folder)
-    except InputError:  # not made yet, or no folder of ours
-        owner = None
-    return plain if owner in (None, workspace) else _with_hash(plain, workspace)
+    plain = base.joinpath(PROJECTS_NAME, slug(workspace), PROJECT_ROOT_NAME)
+    project = Path(workspace, *LOCAL_ROOT) if local else find_project(base, workspace) or plain
+    return Roots(user=base / USER_ROOT_NAME, project=project)
 
 
 def canonical_folder(path: Path, what: str) -> Path:

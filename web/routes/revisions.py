@@ -1,0 +1,88 @@
+"""What was committed to a workspace's memory: a list, diffs, and taking one back."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Flask, request
+from werkzeug.wrappers import Response
+
+from core.workspaces import Workspace, Workspaces
+from jobs.client import JobsClient
+from jobs.tasks import Submission
+from memory.library import Library
+from memory.revisions import RevisionPage
+from web.client_id import client_id_of
+from web.door import REQUEST_ID, TARGET
+from web.memory_view import describe_diff, describe_revision
+from web.offload import offload
+from web.problems import json_response
+from web.query import limit_in, scope_of
+from web.routes.memory import ANY_TASK, accepted
+from web.selector import rules_for, select
+
+DEFAULT_PAGE = 50
+MAX_PAGE = 200
+
+
+class RevisionRoutes:
+    """``…/memory/revisions``."""
+
+    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces) -> None:
+        self._jobs = jobs
+        self._library = library
+        self._workspaces = workspaces
+
+    def register(self, app: Flask) -> None:
+        """Add the routes, each for the primary and for a named workspace."""
+        for rule in rules_for("/memory/revisions"):
+            app.add_url_rule(rule, view_func=self.list_revisions, methods=["GET"])
+            app.add_url_rule(f"{rule}/<revision>", view_func=self.show_revision, methods=["GET"])
+            app.add_url_rule(f"{rule}/<revision>/undo", view_func=self.undo, methods=["POST"])
+
+    def list_revisions(self, selector: str | None = None) -> Response:
+        """List revisions, newest first, of all documents or of one."""
+        workspace = select(self._workspaces, selector)
+        limit = limit_in(request.args, default=DEFAULT_PAGE, most=MAX_PAGE)
+        page = offload(lambda: self._page(workspace, limit))
+        body = {"revisions": [describe_revision(one) for one in page.revisions], "nextBefore": page.before}
+        return json_response(body, headers=_link_to_older(page))
+
+    def show_revision(self, revision: str, selector: str | None = None) -> Response:
+        """Show one revision with its diffs."""
+        workspace = select(self._workspaces, selector)
+
+        def read() -> dict[str, Any]:
+            revisions, roots = self._library.revisions(), self._library.roots(workspace.path)
+            found, diffs = revisions.find(revision, roots), revisions.diff(revision, roots)
+            return describe_revision(found) | {"diff": [describe_diff(one) for one in diffs]}
+
+        return json_response(offload(read))
+
+    def undo(self, revision: str, selector: str | None = None) -> Response:
+        """Queue the task that takes a revision back."""
+        workspace = select(self._workspaces, selector)
+        client_id = client_id_of(request)
+        offload(lambda: self._library.revisions().find(revision, self._library.roots(workspace.path)))
+        submission = Submission(
+            kind="undo",
+            input={"revision": revision},
+            client_id=client_id,
+            request_id=request.environ[REQUEST_ID],
+        )
+        task = self._jobs.submit(workspace.id, submission)
+        return accepted(task, workspace, path=ANY_TASK, named=selector is not None)
+
+    def _page(self, workspace: Workspace, limit: int) -> RevisionPage:
+        revisions, roots = self._library.revisions(), self._library.roots(workspace.path)
+        before, path = request.args.get("before"), request.args.get("path")
+        if path is None:
+            return revisions.page(roots, limit=limit, before=before)
+        scope = scope_of(request.args.get("scope", ""))
+        return revisions.history_of(roots, scope, path, limit=limit, before=before)
+
+
+def _link_to_older(page: RevisionPage) -> dict[str, str]:
+    if page.before is None:
+        return {}
+    query = urlencode({**request.args.to_dict(), "before": page.before})
+    return {"Link": f'<{request.environ[TARGET].path}?{query}>; rel="next"'}
