@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import httpx2
 from pydantic import ValidationError
@@ -20,7 +20,16 @@ from core.text import well_formed
 from memlane import transport
 from memlane.credentials import check_token, configured_token
 from memlane.errors import MemlaneApiError, QueueFull, Unavailable, Unreachable, WaitTimeout
-from memlane.models import Answer, Capabilities, Event, ServedWorkspace, Task
+from memlane.models import (
+    Answer,
+    Capabilities,
+    Document,
+    Event,
+    Revision,
+    RevisionPage,
+    ServedWorkspace,
+    Task,
+)
 
 _A = TypeVar("_A", bound=Answer)
 
@@ -133,6 +142,55 @@ class Client:
             Unreachable: no answer.
         """
         return _task(transport.send(self._http, "POST", f"{_task_path(task_id, workspace)}/apply", body={}))
+
+    def undo(self, revision: str, *, workspace: str | None = None) -> Task:
+        """Ask for a revision of memory to be taken back; what changed since is kept where both fit together.
+
+        It fails with ``memory_conflict`` where they don't.
+
+        Raises:
+            NotFound: there is no such revision of this memory.
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        path = f"{_base(workspace)}/memory/revisions/{_segment(revision)}/undo"
+        return _task(transport.send(self._http, "POST", path, body={}))
+
+    def revisions(
+        self,
+        *,
+        limit: int = 50,
+        before: str | None = None,
+        document: Document | None = None,
+        workspace: str | None = None,
+    ) -> RevisionPage:
+        """List who changed memory, newest first.
+
+        Args:
+            limit: 1 to 200.
+            before: ``next_before`` of the page before.
+            document: only revisions of this one.
+            workspace: as for ``remember``.
+
+        Raises:
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        named = {} if document is None else {"scope": document.scope, "path": document.path}
+        query = {"limit": str(limit), **named, **({"before": before} if before else {})}
+        path = f"{_base(workspace)}/memory/revisions?{urlencode(query, errors='surrogateescape')}"
+        return _parsed(RevisionPage, transport.send(self._http, "GET", path))
+
+    def revision(self, revision: str, *, workspace: str | None = None) -> Revision:
+        """Read one revision with what it changed.
+
+        Raises:
+            NotFound: there is no such revision of this memory.
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        path = f"{_base(workspace)}/memory/revisions/{_segment(revision)}"
+        return _parsed(Revision, transport.send(self._http, "GET", path))
 
     def get(self, task_id: str, *, workspace: str | None = None) -> Task:
         """Read a task.

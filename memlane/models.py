@@ -138,6 +138,49 @@ class Task(Answer):
         return self.status in {"completed", "failed"}
 
 
+class Document(Answer):
+    """Names a memory document.
+
+    Attributes:
+        path: relative to the memory folder of its scope.
+    """
+
+    scope: Scope
+    path: str
+
+
+class Revision(Answer):
+    """One commit to memory.
+
+    Attributes:
+        revision: its id, ``r`` and a number.
+        kind: of the task that committed it.
+        client_id: who asked for the task, if they said.
+        documents: what it changed, as far as it is this workspace's.
+        diff: what changed, when one revision was asked for.
+    """
+
+    revision: str
+    task_id: str
+    kind: str
+    client_id: str | None = None
+    committed_at: Moment
+    summary: str = ""
+    documents: tuple[Document, ...] = ()
+    diff: tuple[DocumentDiff, ...] = ()
+
+
+class RevisionPage(Answer):
+    """Some revisions, newest first.
+
+    Attributes:
+        next_before: what to ask with for older ones; None when there are none.
+    """
+
+    revisions: tuple[Revision, ...]
+    next_before: str | None = None
+
+
 class ServedWorkspace(Answer):
     """A folder that the service serves.
 

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from core import clock
@@ -17,7 +18,7 @@ from memory.index import parse_index
 from memory.names import SUFFIX, fold, is_document, is_temporary
 from memory.scan import MAX_DOCUMENTS, Cause, LeftOut, walk_entries
 from memory.standing import expiry_ms
-from memory.validation import MAX_FILE_BYTES, find_problems
+from memory.validation import MAX_FILE_BYTES, find_header_problems, find_problems
 
 SETTLED_MS = 60_000  # no commit takes that long
 _LEFT_OUT: dict[Cause, tuple[Code, str]] = {
@@ -143,14 +144,15 @@ def mode_findings(root: Path, path: str, found: os.stat_result) -> Iterator[Find
 def document_troubles(content: bytes) -> Iterator[tuple[Code, str]]:
     """What is wrong with the bytes of one document, each as a sentence that quotes none of its text."""
     try:
-        content.decode()
+        text = content.decode()
     except UnicodeDecodeError:
         yield (
             "document_not_utf8",
             "It is not UTF-8, so it is never changed, and nothing in it can be forgotten.",
         )
         return
-    for problem in find_problems(content, before=content):
+    # as what it was before: a line that looks left out may well be meant
+    for problem in dict.fromkeys(chain(find_problems(content, before=content), find_header_problems(text))):
         yield "document_malformed", f"It can't be kept as a memory: {problem}."
     parsed = parse_document(content)
     if parsed is not None and parsed.extra.get("expires") and expiry_ms(parsed) is None:

@@ -71,9 +71,18 @@ def locate_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
         StoreUnusable: base is missing, or a record of ownership is damaged.
     """
     base = canonical_folder(base, "memory base")
-    plain = base.joinpath(PROJECTS_NAME, slug(workspace), PROJECT_ROOT_NAME)
-    project = Path(workspace, *LOCAL_ROOT) if local else find_project(base, workspace) or plain
+    below = (PROJECTS_NAME, _name_to_be(base, workspace), PROJECT_ROOT_NAME)
+    project = Path(workspace, *LOCAL_ROOT) if local else base.joinpath(*below)
     return Roots(user=base / USER_ROOT_NAME, project=project)
+
+
+def _name_to_be(base: Path, workspace: str) -> str:
+    plain, other = project_names(workspace)
+    try:
+        owner = read_owner(base, plain)
+    except InputError:  # nothing there yet, or nothing that a project folder could be
+        return plain
+    return plain if owner in {None, workspace} else other
 
 
 def canonical_folder(path: Path, what: str) -> Path:

@@ -47,7 +47,7 @@ def find_problems(content: bytes, *, before: bytes | None = None) -> Iterator[st
         yield "it holds NUL characters"
     old = before.decode("utf-8", "replace") if before is not None else ""
     if not _has_header_of(text, old):
-        yield from _header_problems(text)
+        yield from find_header_problems(text)
     old_lines = set(old.splitlines())
     for number, line in enumerate(text.splitlines(), start=1):
         if line not in old_lines and is_placeholder(line):
@@ -59,7 +59,8 @@ def _has_header_of(text: str, other: str) -> bool:
     return ours is not None and theirs is not None and ours.header == theirs.header
 
 
-def _header_problems(text: str) -> Iterator[str]:
+def find_header_problems(text: str) -> Iterator[str]:
+    """Name what is wrong with a document's header."""
     split = split_frontmatter(text)
     if split is None:
         yield f"it must start with frontmatter between two `---` lines, at most {MAX_HEADER_BYTES} bytes"

@@ -34,6 +34,58 @@ def test_getting_a_queued_task_can_wait_for_its_end(capsys):
     assert capsys.readouterr().out.startswith("Saved")
 
 
+REVISION = {
+    "revision": "r7",
+    "taskId": "remember-1",
+    "kind": "remember",
+    "clientId": "web:1",
+    "committedAt": "2026-01-01T00:00:00.000Z",
+    "summary": "Saved \x1b[31mit.",
+    "documents": [{"scope": "user", "path": "user/tea.md"}],
+}
+DIFF = {"scope": "user", "path": "user/tea.md", "change": "created", "diff": "+Tea\n"}
+
+
+def test_history_shows_who_changed_what(capsys):
+    page = {"revisions": [REVISION], "nextBefore": "r7"}
+    with scripted_service([Reply(200, page)] * 2) as service:
+        assert run("history", "user/user/tea.md", "--limit", "3", "--url", service.url) == 0
+        assert run("history", "--json", "--url", service.url) == 0
+
+    head, document, as_json = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"r7  2025-12-31 .*|r7  2026-01-01 .*", head)
+    assert head.endswith("  remember by web:1: Saved  [31mit.")
+    assert document == "  user/user/tea.md"
+    assert json.loads(as_json) == page
+    paths = [request.path for request in service.requests]
+    assert paths[0] == "/workspace/memory/revisions?limit=3&scope=user&path=user%2Ftea.md"
+    assert paths[1] == "/workspace/memory/revisions?limit=50"
+
+
+@pytest.mark.parametrize("file", ["tea.md", "team/tea.md", "user/"])
+def test_a_file_that_is_no_scope_and_path_is_wrong_usage(capsys, file):
+    assert run("history", file) == 2
+    assert "is no scope and path" in capsys.readouterr().err
+
+
+def test_diff_shows_what_a_revision_changed(capsys):
+    with scripted_service([Reply(200, REVISION | {"diff": [DIFF]})]) as service:
+        assert run("diff", "r7", "--url", service.url) == 0
+
+    assert service.requests[0].path == "/workspace/memory/revisions/r7"
+    assert capsys.readouterr().out.endswith("  user/user/tea.md\ncreated user: user/tea.md\n+Tea\n")
+
+
+def test_undo_asks_for_a_revision_to_be_taken_back(capsys):
+    with scripted_service([Reply(202, QUEUED)]) as service:
+        assert run("undo", "r7", "--url", service.url) == 0
+
+    assert (service.requests[0].method, service.requests[0].path) == (
+        "POST",
+        "/workspace/memory/revisions/r7/undo",
+    )
+
+
 EVENT = {"id": 7, "v": 1, "type": "memory_changed", "data": {"scope": "managed", "n": 1}}
 STREAM = {"Content-Type": "text/event-stream"}
 

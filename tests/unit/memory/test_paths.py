@@ -1,11 +1,12 @@
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import StoreUnusable
-from memory.paths import find_roots, slug
+from memory.paths import find_roots, locate_roots, slug
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=100))
@@ -116,3 +117,21 @@ def test_a_root_whose_path_is_not_utf8_is_refused(tmp_path):
     with pytest.raises(StoreUnusable, match="UTF-8"):
         find_roots(tmp_path, str(work), local=True)
     assert find_roots(tmp_path, str(work)).project.is_dir()
+
+
+def test_a_root_is_located_where_it_would_be_made_and_never_in_anothers(tmp_path):
+    taken, free = "/a/b-c", "/a/b/c"
+    base = tmp_path / "base"
+    base.mkdir()
+    assert locate_roots(base, free).project == base / "projects/-a-b-c/memory"
+    for workspace in (tmp_path / "b-c", tmp_path / "b" / "c"):
+        workspace.mkdir(parents=True)
+    first = find_roots(base, str(tmp_path / "b-c"))
+
+    located = locate_roots(base, str(tmp_path / "b" / "c"))
+
+    assert located.project != first.project
+    assert not located.project.exists()
+    assert located == find_roots(base, str(tmp_path / "b" / "c"))
+    assert locate_roots(base, str(tmp_path / "b-c")) == first
+    assert locate_roots(base, taken, local=True).project == Path("/a/b-c/.qwen/memory")
