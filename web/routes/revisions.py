@@ -4,6 +4,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from flask import Flask, request
+from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
 from core.workspaces import Workspace, Workspaces
@@ -43,7 +44,8 @@ class RevisionRoutes:
         """List revisions, newest first, of all documents or of one."""
         workspace = select(self._workspaces, selector)
         limit = limit_in(request.args, default=DEFAULT_PAGE, most=MAX_PAGE)
-        page = offload(lambda: self._page(workspace, limit))
+        query = request.args
+        page = offload(lambda: self._page(workspace, query, limit=limit))
         body = {"revisions": [describe_revision(one) for one in page.revisions], "nextBefore": page.before}
         return json_response(body, headers=_link_to_older(page))
 
@@ -72,12 +74,12 @@ class RevisionRoutes:
         task = self._jobs.submit(workspace.id, submission)
         return accepted(task, workspace, path=ANY_TASK, named=selector is not None)
 
-    def _page(self, workspace: Workspace, limit: int) -> RevisionPage:
+    def _page(self, workspace: Workspace, query: MultiDict[str, str], *, limit: int) -> RevisionPage:
         revisions, roots = self._library.revisions(), self._library.roots(workspace.path)
-        before, path = request.args.get("before"), request.args.get("path")
+        before, path = query.get("before"), query.get("path")
         if path is None:
             return revisions.page(roots, limit=limit, before=before)
-        scope = scope_of(request.args.get("scope", ""))
+        scope = scope_of(query.get("scope", ""))
         return revisions.history_of(roots, scope, path, limit=limit, before=before)
 
 
