@@ -48,7 +48,7 @@ class Checkup:
         self._documents: set[str] = set()
 
     def findings(self) -> Iterator[Finding]:
-        """Tell what is wrong, in the order of the paths; nothing about a root that is not there.
+        """Tell what is wrong; nothing about a root that is not there.
 
         Raises:
             InputError, OSError: the root can't be opened, or the disk failed.
