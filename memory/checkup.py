@@ -21,6 +21,7 @@ from memory.standing import expiry_ms
 from memory.validation import MAX_FILE_BYTES, find_header_problems, find_problems
 
 SETTLED_MS = 60_000  # no commit takes that long
+_PERMISSIONS = 0o777  # a set-group-ID bit that a folder inherits gives nobody access
 _LEFT_OUT: dict[Cause, tuple[Code, str]] = {
     "link": ("link", "It is a link, which is never followed."),
     "too_deep": ("folder_too_deep", "It lies so deep that nothing in it is read."),
@@ -49,7 +50,7 @@ class Checkup:
         self._documents: set[str] = set()
 
     def findings(self) -> Iterator[Finding]:
-        """Tell what is wrong, in the order of the paths; nothing about a root that is not there.
+        """Tell what is wrong; nothing about a root that is not there.
 
         Raises:
             InputError, OSError: the root can't be opened, or the disk failed.
@@ -135,7 +136,7 @@ def mode_findings(root: Path, path: str, found: os.stat_result) -> Iterator[Find
         path: relative to the root.
     """
     wanted = FOLDER_MODE if stat.S_ISDIR(found.st_mode) else FILE_MODE
-    mode = stat.S_IMODE(found.st_mode)
+    mode = found.st_mode & _PERMISSIONS
     has_other_name = stat.S_ISREG(found.st_mode) and found.st_nlink > 1  # which may need its mode
     if mode != wanted and not has_other_name:
         yield Finding("mode", root, path, f"Its mode is {mode:04o}, not {wanted:04o}.")

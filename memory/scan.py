@@ -54,8 +54,9 @@ class ReadDocument:
 
 
 def log_left_out(left_out: LeftOut) -> None:
-    """Say in the log what a scan left out."""
-    _log.info("scan_left_out", cause=left_out.cause, path=left_out.path)
+    """Say in the log what a scan left out; links, which people put there on purpose, only for debugging."""
+    log = _log.debug if left_out.cause == "link" else _log.warning
+    log("scan_left_out", cause=left_out.cause, path=left_out.path)
 
 
 def list_documents(root: Path) -> list[str]:

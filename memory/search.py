@@ -17,7 +17,7 @@ from memory.snippet import best_line
 from memory.standing import is_expired, is_under_review
 from memory.words import fold_text, is_unspaced, words_of
 
-MAX_HITS = 100
+DEFAULT_LIMIT = 20
 _TITLE_WEIGHT, _DESCRIPTION_WEIGHT, _BODY_WEIGHT = 4.0, 2.0, 1.0
 _BEGINNING_WEIGHT = 0.5  # "deploy" in "deployment": other endings of the same word, mostly
 _MIN_BEGINNING_CHARS = 3
@@ -47,7 +47,7 @@ def search(
     query: str,
     *,
     scope: Scope | None = None,
-    limit: int = MAX_HITS,
+    limit: int = DEFAULT_LIMIT,
     include_expired: bool = False,
 ) -> tuple[Hit, ...]:
     """Find the memories that hold words of the query, the best first, then the newest.

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from memory import checkup
 from memory.doctor import all_roots, examine, mend, workspace_roots
 from memory.errors import StoreUnusable
 from memory.index import build_index
@@ -122,6 +123,21 @@ def test_a_folder_that_lies_too_deep_is_found(memory_base):
     put(memory_base, f"{folders}/a.md", note())
 
     assert found(memory_base) == [("folder_too_deep", f"memories/{folders}")]
+
+
+def test_more_documents_than_are_read_are_found(memory_base, monkeypatch):
+    put(memory_base, "a.md", note())
+    put(memory_base, "b.md", note())
+    monkeypatch.setattr(checkup, "MAX_DOCUMENTS", 1)
+
+    assert found(memory_base) == [("too_many_documents", "memories")]
+
+
+def test_a_link_among_the_project_folders_is_no_project(memory_base, tmp_path):
+    (memory_base.path / "projects/-link").symlink_to(tmp_path)
+
+    assert found(memory_base) == []
+    assert set(all_roots(memory_base.path)) == {memory_base.user, memory_base.project}
 
 
 def test_an_index_that_says_something_else_is_found_and_made_again(memory_base):

@@ -104,6 +104,7 @@ def test_any_bytes_can_be_searched_for_entries(data):
         ("# Title\n- a\n## Part\n- b\n", ["- a\n", "- b\n"]),
         ("  - a\n    - below\n  - b\n", ["  - a\n    - below\n", "  - b\n"]),
         ("-\ta\n\t- below\n- b\n", ["-\ta\n\t- below\n", "- b\n"]),
+        ("   -  a\n    - still a\n- b\n", ["   -  a\n    - still a\n", "- b\n"]),
         ("1. step\n   - below\n\n- a\n", ["- a\n"]),
         ("> - quoted\n\n- a\n", ["- a\n"]),
         ("- - -\n- a\n* * *\n", ["- a\n"]),
