@@ -1,9 +1,10 @@
 """What changed in a document, as people and programs read it: unified diffs; pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
 
 from core.acp import DocumentDiff, Scope
+from memory.journal import PlannedChange
 
 _CONTEXT_LINES = 3
 _NO_END = "\n\\ No newline at end of file\n"
@@ -21,6 +22,13 @@ def diff_document(scope: Scope, path: str, *, before: bytes | None, after: bytes
         change="created" if before is None else "deleted" if after is None else "updated",
         diff=_unified(path, before, after),
     )
+
+
+def diff_changes(changes: Iterable[PlannedChange]) -> list[DocumentDiff]:
+    """Diffs of changes as the journal has them; all must have their texts."""
+    return [
+        diff_document(change.scope, change.path, before=change.before, after=change.new) for change in changes
+    ]
 
 
 def _unified(path: str, before: bytes | None, after: bytes | None) -> str:

@@ -109,6 +109,20 @@ class CommitConflict(StateError):
         super().__init__("changed meanwhile: " + ", ".join(self.paths))
 
 
+class PreviewStale(StateError):
+    """Memory is not as the preview saw it, or there is no such preview (any more). Nothing was committed.
+
+    Attributes:
+        paths: absolute paths of the documents that differ.
+    """
+
+    code = "preview_stale"
+
+    def __init__(self, message: str, *, paths: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.paths = paths
+
+
 class StoreBusy(DependencyError):
     """The store's lock was not free within 10 s, or was held too long to go on. Try again."""
 

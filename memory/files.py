@@ -5,9 +5,10 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from urllib.parse import quote
 
 from core.errors import InputError
-from memory.beneath import disk_errors, list_regular, open_folder, unlink_if_there
+from memory.beneath import disk_errors, list_regular, open_folder, stat_of, unlink_if_there
 from memory.content import read_regular, write_new
 from memory.errors import DocumentMissing, StoreUnusable
 
@@ -21,6 +22,11 @@ Checkpoint = Callable[[str], None]
 
 def do_nothing(_step: str) -> None:
     """Checkpoint that does nothing."""
+
+
+def file_name(identity: str) -> str:
+    """Name of the record of a task or lane."""
+    return quote(identity, safe="") + ".json"
 
 
 class StoreFiles:
@@ -165,6 +171,15 @@ class StoreFiles:
             for name in list_regular(temporary):
                 with suppress(OSError):  # one that can't be removed is in nobody's way
                     unlink_if_there(temporary, name)
+
+    def remove_older(self, folder_name: str, *, before_ms: int) -> None:
+        """Remove a folder's plain files that were last written before a time, epoch milliseconds."""
+        with self.open(folder_name) as folder:
+            for name in list_regular(folder):
+                found = stat_of(folder, name)
+                if found is not None and found.st_mtime_ns < before_ms * 1_000_000:
+                    with suppress(OSError):  # one that can't be removed is in nobody's way
+                        unlink_if_there(folder, name)
 
     def require_writable(self) -> None:
         """Make and remove a file as a task would; needs no lock.

@@ -12,14 +12,13 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import quote
 
 from pydantic import Field, ValidationError
 
 from core.acp import Scope
 from core.ids import LaneId, TaskId
 from memory.errors import StoreUnusable, TaskClosed
-from memory.files import TEMPORARY, StoreFiles
+from memory.files import TEMPORARY, StoreFiles, file_name
 from memory.records import Content, Record
 
 _JOURNAL = "journal"
@@ -140,12 +139,12 @@ class Journal:
 
     def stored_fence(self, lane: LaneId) -> int:
         """Greatest fence ever sealed for the lane, 0 when there is none."""
-        found = self._read(_FENCES, _file_name(lane), _Fence)
+        found = self._read(_FENCES, file_name(lane), _Fence)
         return found.fence if found is not None else 0
 
     def store_fence(self, lane: LaneId, fence: int) -> None:
         """Store a lane's fence durably."""
-        self._files.replace(_FENCES, _file_name(lane), _Fence(fence=fence).to_json())
+        self._files.replace(_FENCES, file_name(lane), _Fence(fence=fence).to_json())
 
     def find(self, task_id: TaskId) -> dict[str, Any] | None:
         """Recorded result of a task, None when it never committed; all intents must be settled before.
@@ -153,7 +152,7 @@ class Journal:
         Raises:
             TaskClosed: it was closed without a commit.
         """
-        mark = self._read(_TASKS, _file_name(task_id), _TaskMark)
+        mark = self._read(_TASKS, file_name(task_id), _TaskMark)
         if mark is None:
             return None
         if mark.seq is None:
@@ -265,7 +264,7 @@ class Journal:
         return self._read(_JOURNAL, _entry_name(seq), Intent)
 
     def _mark(self, task_id: TaskId, mark: _TaskMark) -> None:
-        self._files.replace(_TASKS, _file_name(task_id), mark.to_json())
+        self._files.replace(_TASKS, file_name(task_id), mark.to_json())
 
     def _read(self, folder: str, name: str, shape: type[_R]) -> _R | None:
         content = self._files.read(folder, name)
@@ -279,7 +278,3 @@ class Journal:
 
 def _entry_name(seq: int) -> str:
     return f"{seq:012d}.json"
-
-
-def _file_name(identity: str) -> str:
-    return quote(identity, safe="") + ".json"

@@ -1,8 +1,8 @@
 """From a task's changes to what the journal records of them."""
 
 import secrets
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,19 @@ def plan_changes(changes: Iterable[Change], *, base: Path, roots: Roots) -> tupl
         )
         for change in changes
     )
+
+
+def restore_changes(planned: Iterable[PlannedChange], *, roots: Roots) -> Iterator[Change]:
+    """Changes as ``plan_changes`` was given them."""
+    for change in planned:
+        path = f"{roots.of(change.scope)}/{change.path}"
+        yield Change(path, change.scope, before=change.before, after=change.new)
+
+
+def invert(planned: Iterable[PlannedChange], *, roots: Roots) -> Iterator[Change]:
+    """Changes that take these back."""
+    for change in restore_changes(planned, roots=roots):
+        yield replace(change, before=change.after, after=change.before)
 
 
 def plan_intent(

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.acp import DocumentDiff, Scope
 from memory.apply import root_name
 from memory.beneath import disk_errors
-from memory.diffs import diff_document
+from memory.diffs import diff_changes
 from memory.errors import RevisionNotFound, RevisionPruned
 from memory.files import StoreFiles
 from memory.journal import Intent, Journal, PlannedChange
@@ -115,10 +115,7 @@ class Revisions:
             RevisionNotFound, StoreUnusable: as for ``find``.
             RevisionPruned: its texts are not kept any more.
         """
-        return tuple(
-            diff_document(change.scope, change.path, before=change.before, after=change.new)
-            for change in self._find(revision, roots).require_texts()
-        )
+        return tuple(diff_changes(self._find(revision, roots).require_texts()))
 
     def _find(self, revision: str, roots: Roots) -> "SeenIntent":
         with disk_errors(_JOURNAL):
@@ -183,6 +180,15 @@ def find_changes(journal: Journal, revision: str, *, base: Path, roots: Roots) -
         if seen.changes:
             return seen
     raise RevisionNotFound(f"there is no revision {revision} here")
+
+
+def newest_revision(journal: Journal) -> str | None:
+    """Id of the last commit that changed something, looked for among the last 2,000; needs no lock."""
+    newest = journal.newest_seq()
+    for seq in range(newest, max(newest - MAX_SCANNED, 0), -1):
+        if journal.entry(seq).changes:
+            return f"r{seq}"
+    return None
 
 
 def seq_of(revision: str) -> int:

@@ -4,28 +4,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
-from core import ids
-from core.acp import Scope
+from core.acp import Preview, Scope
+from core.ids import TaskId
 from memory.apply import Applier, find_drift, root_name
 from memory.beneath import disk_errors
-from memory.errors import LeaseLost, StoreUnusable, TaskClosed
+from memory.diffs import diff_changes
+from memory.errors import LeaseLost, PreviewStale, StoreUnusable, TaskClosed
 from memory.files import Checkpoint, StoreFiles, do_nothing
 from memory.held import HeldStore
 from memory.history import History
+from memory.identity import find_store_id, make_store_id, parse_store_id, read_store_id, require_store
 from memory.journal import FencedTask as FencedTask  # part of this module's interface
-from memory.journal import Journal
+from memory.journal import Intent, Journal
 from memory.lock import hold_lock
 from memory.paths import SCOPES, Roots, canonical_folder
 from memory.planning import Commit as Commit  # as above
-from memory.planning import describe, plan_changes, plan_intent
+from memory.planning import describe, invert, plan_changes, plan_intent
+from memory.previews import MAX_KEEP_MS, Previews, stage_preview
 from memory.reconciling import reconcile
 from memory.renames import Renames
+from memory.revisions import find_changes, newest_revision
 from memory.transaction import Transaction
-
-_TOP = "."
-_STORE_ID = "store-id"
 
 
 class Store:
@@ -43,6 +43,7 @@ class Store:
         self._journal = Journal(files)
         self._renames = renames
         self._history = History(files, self._journal)
+        self._previews = Previews(files)
 
     def seal(self, task: FencedTask) -> dict[str, Any] | None:
         """Take the lane's memory over for this fence.
@@ -108,9 +109,83 @@ class Store:
                 because the journal may be written: ``seal`` and ``resolve`` tell. After any other error it
                 has not.
         """
-        for problem in transaction.validate():
-            raise problem
-        return self._commit(transaction, result_of)
+        _require_valid(transaction)
+        return self._run(transaction.task, lambda held: self._plan(held, transaction, result_of))
+
+    def undo(
+        self,
+        task: FencedTask,
+        revision: str,
+        roots: Roots,
+        *,
+        result_of: Callable[[Commit], dict[str, Any]],
+    ) -> dict[str, Any]:
+        """Take a revision back, as far as it lies in these roots: each document gets the bytes it had before.
+
+        What changed in a document since is merged where that is clear. A revision that is undone already
+        gives a commit without changes; an undo can be undone.
+
+        Raises:
+            RevisionNotFound: there is no such revision, or it touches none of these roots.
+            RevisionPruned: its texts are not kept any more.
+            CommitConflict: names the documents that changed since in a way that can't be merged.
+            LeaseLost, TaskClosed, StoreBusy, StoreUnusable: as for ``commit``.
+        """
+        with disk_errors("the memory store"):
+            seen = find_changes(self._journal, revision, base=self.base, roots=roots)
+        transaction = Transaction(task, roots, writable=frozenset())
+        for change in invert(seen.require_texts(), roots=roots):
+            transaction.adopt(change)
+        return self._run(task, lambda held: self._plan(held, transaction, result_of))
+
+    def preview(
+        self,
+        transaction: Transaction,
+        *,
+        result_of: Callable[[Commit], dict[str, Any]],
+        keep_ms: int = MAX_KEEP_MS,
+    ) -> dict[str, Any]:
+        """Record what a commit of the transaction would do, and change no document.
+
+        Args:
+            result_of: as for ``commit``; the commit that it is told of has no revision.
+            keep_ms: how long the preview can be applied, milliseconds, 30 days at most; older ones go.
+
+        Returns:
+            The task's result, with ``core.acp.Preview`` under ``preview``; ``seal`` gives it back.
+
+        Raises:
+            MemlaneError: as for ``commit``.
+        """
+        _require_valid(transaction)
+        return self._run(
+            transaction.task, lambda _: self._plan_preview(transaction, result_of, keep_ms=keep_ms)
+        )
+
+    def apply(
+        self,
+        task: FencedTask,
+        preview: TaskId,
+        roots: Roots,
+        *,
+        result_of: Callable[[Commit, dict[str, Any]], dict[str, Any]],
+    ) -> dict[str, Any]:
+        """Commit exactly what a preview showed.
+
+        Args:
+            preview: the task that made it, for the same roots.
+            result_of: as for ``commit``; it is also given the preview's result, without ``preview``.
+
+        Raises:
+            PreviewStale: a document that the preview read or changes is not as it was, one that it creates
+                exists, or there is no such preview (any more).
+            LeaseLost, TaskClosed, StoreBusy, StoreUnusable: as for ``commit``.
+        """
+        transaction = Transaction(task, roots, writable=frozenset())
+        return self._run(
+            task,
+            lambda held: self._plan_apply(held, transaction, preview=preview, result_of=result_of),
+        )
 
     def resolve(self, task: FencedTask, *, close: bool) -> dict[str, Any] | None:
         """Find out how a task ended, before its end is reported as anything but its own answer.
@@ -139,7 +214,7 @@ class Store:
             StoreUnusable: the store is gone, another one, read-only or full.
         """
         with disk_errors("the memory store"):
-            _require_store(self._files, _read_store_id(self._files), self.store_id)
+            require_store(self._files, read_store_id(self._files), self.store_id)
         self._files.require_writable()
 
     @contextmanager
@@ -156,7 +231,7 @@ class Store:
     def _held(self) -> Iterator[HeldStore]:
         """Hold the lock, with every committed intent in its place or its roots blocked."""
         with disk_errors("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
-            _require_store(self._files, self._files.read(_TOP, _STORE_ID), self.store_id)
+            require_store(self._files, find_store_id(self._files), self.store_id)
             held = HeldStore(self._files, self._journal, Applier(self._files, lock, renames=self._renames))
             held.tidy_up()
             yield held
@@ -174,30 +249,73 @@ class Store:
             raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
         return self._journal.find(task.id)
 
-    def _commit(
-        self, transaction: Transaction, result_of: Callable[[Commit], dict[str, Any]]
-    ) -> dict[str, Any]:
+    def _run(self, task: FencedTask, plan: Callable[[HeldStore], Intent]) -> dict[str, Any]:
+        """Commit what is planned under the lock, unless the task has committed already."""
         with self._held() as held:
-            recorded = self._require_current(transaction.task)
+            recorded = self._require_current(task)
             if recorded is not None:
                 return recorded
-            held.require_unblocked(self._roots_of(transaction))
-            changes = reconcile(transaction)
-            seq = self._journal.next_seq()
-            intent = plan_intent(
-                transaction.task,
-                seq=seq,
-                changes=plan_changes(changes, base=self.base, roots=transaction.roots),
-                result=result_of(describe(changes, revision=f"r{seq}")),
-            )
+            intent = plan(held)
             self._files.checkpoint("planned")
             held.commit(intent)
         if intent.changes:
             self._history.follow()
         return intent.result
 
+    def _plan(
+        self,
+        held: HeldStore,
+        transaction: Transaction,
+        result_of: Callable[[Commit], dict[str, Any]],
+    ) -> Intent:
+        held.require_unblocked(self._roots_of(transaction))
+        changes = reconcile(transaction)
+        seq = self._journal.next_seq()
+        return plan_intent(
+            transaction.task,
+            seq=seq,
+            changes=plan_changes(changes, base=self.base, roots=transaction.roots),
+            result=result_of(describe(changes, revision=f"r{seq}")),
+        )
+
+    def _plan_preview(
+        self, transaction: Transaction, result_of: Callable[[Commit], dict[str, Any]], *, keep_ms: int
+    ) -> Intent:
+        changes = reconcile(transaction)
+        planned = plan_changes(changes, base=self.base, roots=transaction.roots)
+        shown = Preview(base_revision=newest_revision(self._journal), diff=diff_changes(planned))
+        result = result_of(describe(changes, revision=None)) | {"preview": shown.to_wire()}
+        self._previews.keep(stage_preview(transaction, planned, base=self.base, keep_ms=keep_ms))
+        return plan_intent(transaction.task, seq=self._journal.next_seq(), changes=(), result=result)
+
+    def _plan_apply(
+        self,
+        held: HeldStore,
+        transaction: Transaction,
+        *,
+        preview: TaskId,
+        result_of: Callable[[Commit, dict[str, Any]], dict[str, Any]],
+    ) -> Intent:
+        shown = self._recorded_preview(preview)
+        self._previews.restore(preview, transaction)
+        return self._plan(held, transaction, lambda commit: result_of(commit, shown))
+
+    def _recorded_preview(self, preview: TaskId) -> dict[str, Any]:
+        try:
+            recorded = self._journal.find(preview)
+        except TaskClosed:
+            recorded = None
+        if recorded is None or "preview" not in recorded:
+            raise PreviewStale("there is no such preview", paths=())
+        return {key: value for key, value in recorded.items() if key != "preview"}
+
     def _roots_of(self, transaction: Transaction) -> set[str]:
         return {root_name(self.base, transaction.roots.of(change.scope)) for change in transaction.changes}
+
+
+def _require_valid(transaction: Transaction) -> None:
+    for problem in transaction.validate():
+        raise problem
 
 
 def open_store(
@@ -223,10 +341,10 @@ def open_store(
     files = StoreFiles(canonical_folder(base, "memory base"), checkpoint=checkpoint)
     with disk_errors("the memory store"):
         if expect is not None:
-            _require_store(files, _read_store_id(files), expect)
+            require_store(files, read_store_id(files), expect)
             return Store(files, store_id=expect, renames=renames or Renames())
-        content = _read_store_id(files) or _make_store_id(files)
-    return Store(files, store_id=_parse_store_id(content), renames=renames or Renames())
+        content = read_store_id(files) or make_store_id(files)
+    return Store(files, store_id=parse_store_id(content), renames=renames or Renames())
 
 
 def open_present_store(base: Path) -> Store:
@@ -237,46 +355,7 @@ def open_present_store(base: Path) -> Store:
     """
     files = StoreFiles(canonical_folder(base, "memory base"))
     with disk_errors("the memory store"):
-        content = _read_store_id(files)
+        content = read_store_id(files)
     if content is None:
         raise StoreUnusable(f"there is no memory store below {files.base} yet; the first task makes one")
-    return Store(files, store_id=_parse_store_id(content), renames=Renames())
-
-
-def _read_store_id(files: StoreFiles) -> bytes | None:
-    try:
-        return files.read(_TOP, _STORE_ID)
-    except StoreUnusable:
-        # it is being made just now, or its maker died: under the lock its draft goes, which is a second link
-        with files.open() as folder, hold_lock(folder):
-            files.sweep()
-            return files.read(_TOP, _STORE_ID)
-
-
-def _require_store(files: StoreFiles, content: bytes | None, expected: str) -> None:
-    if content is None:
-        raise StoreUnusable(f"the memory store below {files.base} is missing (expected {expected})")
-    found = _parse_store_id(content)
-    if found != expected:
-        raise StoreUnusable(
-            f"the memory store below {files.base} is another one: {found} (expected {expected})"
-        )
-
-
-def _make_store_id(files: StoreFiles) -> bytes:
-    files.make_store()
-    with files.open() as folder, hold_lock(folder) as lock:
-        files.sweep()
-        content = files.read(_TOP, _STORE_ID)
-        if content is None:
-            content = ids.new_uuid().encode()
-            lock.check()
-            files.create(_TOP, _STORE_ID, content)
-        return content
-
-
-def _parse_store_id(content: bytes) -> str:
-    try:
-        return str(UUID(content.decode("ascii").strip()))
-    except ValueError as error:
-        raise StoreUnusable(f"{_STORE_ID} is damaged") from error
+    return Store(files, store_id=parse_store_id(content), renames=Renames())

@@ -10,7 +10,7 @@ from memory.beneath import disk_errors, open_folder, open_regular, stat_of
 from memory.content import read_regular
 from memory.errors import DocumentInvalid, DocumentMissing, PathEscape, PathRefused, TooLarge
 from memory.journal import FencedTask
-from memory.names import fold, refuse_twin, require_writable, split_absolute
+from memory.names import fold, is_document, refuse_twin, require_writable, split_absolute
 from memory.paths import SCOPES, Roots
 from memory.scan import list_documents, list_names
 from memory.validation import MAX_FILE_BYTES, find_problems
@@ -178,6 +178,23 @@ class Transaction:
             if change.after is not None
             for reason in find_problems(change.after, before=change.before)
         )
+
+    def adopt(self, change: Change) -> None:
+        """Stage a change that was decided before, and take its ``before`` for what the task saw.
+
+        Raises:
+            PathEscape: outside the roots.
+        """
+        key = self._key(change.path)
+        self._seen[key] = change.before
+        self._staged[key] = change.after
+        self._read.add(key)
+
+    def seen_documents(self) -> Iterator[tuple[Scope, str, bytes | None]]:
+        """Documents that the task looked at: scope, path relative to its root, and the bytes it saw."""
+        for (scope, parts), content in self._seen.items():
+            if is_document(parts[-1]):
+                yield scope, "/".join(parts), content
 
     def look_again(self, path: str) -> bytes | None:
         """Bytes of a document on disk now, None when there is no file; what the task saw stays as it was.

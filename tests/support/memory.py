@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.acp import Scope
-from core.ids import LaneId, TaskId, new_task_id
+from core.ids import Kind, LaneId, TaskId, new_task_id
 from memory.document import MemoryType, render_document
 from memory.paths import Roots, find_roots
 from memory.store import Commit, FencedTask, Store
@@ -53,8 +53,10 @@ class MemoryBase:
         return store.commit(transaction, result_of=describe)
 
 
-def fenced_task(fence: int = 1, *, task_id: str | None = None, lane: str = LANE) -> FencedTask:
-    return FencedTask(TaskId(task_id or new_task_id("remember")), LaneId(lane), fence, "remember", "tester")
+def fenced_task(
+    fence: int = 1, *, task_id: str | None = None, lane: str = LANE, kind: Kind = "remember"
+) -> FencedTask:
+    return FencedTask(TaskId(task_id or new_task_id(kind)), LaneId(lane), fence, kind, "tester")
 
 
 def note(name: str = "Tea", *, kind: MemoryType = "user", body: str = "\nLikes tea.\n") -> bytes:

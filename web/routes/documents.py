@@ -8,7 +8,6 @@ from werkzeug.wrappers import Response
 
 from core.workspaces import Workspaces
 from memory.library import Library, Listing
-from memory.search import MAX_HITS
 from web.door import TARGET
 from web.errors import DocumentNotFound
 from web.memory_view import describe_document, describe_hit, describe_left_out
@@ -20,6 +19,7 @@ from web.selector import rules_for, select
 DEFAULT_PAGE = 200
 MAX_PAGE = 1_000
 DEFAULT_HITS = 20
+MAX_HITS = 100
 
 
 class DocumentRoutes:
