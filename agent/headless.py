@@ -7,7 +7,7 @@ from typing import Literal
 
 from agent.deadline import Deadline
 from agent.models.interface import Message, Model, Reply, ToolCall
-from agent.tools import WRITING_TOOLS, MemoryTools, ToolResult
+from agent.tools import CHANGING_TOOLS, MemoryTools, ToolResult
 from core.logs import get_logger
 
 MAX_CALLS_PER_TURN = 16
@@ -26,12 +26,17 @@ class HeadlessAgent:
     Attributes:
         order: the user message.
         max_turns: model calls at most.
+        max_calls: tool calls that run in one turn.
+        ends_with_save: whether the first turn after which everything is saved ends the run; else only
+            the model does.
     """
 
     name: str
     system: str
     order: str
     max_turns: int
+    max_calls: int = MAX_CALLS_PER_TURN
+    ends_with_save: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ class HeadlessRun:
     Attributes:
         ending: ``saved``: what was written may be committed, and the model has heard of each write that
             was refused; ``answered``: the model made no further tool call; ``turns``: out of turns;
-            ``stuck``: it repeated itself or found out nothing new; each of these without a valid write.
+            ``stuck``: it repeated itself or found out nothing new. Each of these without a valid write,
+            unless the agent doesn't end with one.
         text: what the model said in its last turn.
     """
 
@@ -91,7 +97,7 @@ class _Loop:
             if not reply.tool_calls:
                 return self._ended("answered", reply.text)
             self._run_tools(reply.tool_calls)
-            if self._wrote_all and self._tools.saved:
+            if self._agent.ends_with_save and self._wrote_all and self._tools.saved:
                 return self._ended("saved", reply.text)
             if self._patience.exhausted:
                 return self._ended("stuck", reply.text)
@@ -108,13 +114,13 @@ class _Loop:
         for number, call in enumerate(calls):
             result = self._run_tool(call, number)
             self._history.append(Message("tool", result.text, tool_call_id=call.id))
-            if call.name in WRITING_TOOLS:
+            if call.name in CHANGING_TOOLS:
                 writes.append(result.ok)
         self._wrote_all = all(writes) if writes else self._wrote_all
         self._patience.end_turn()
 
     def _run_tool(self, call: ToolCall, number: int) -> ToolResult:
-        if number >= MAX_CALLS_PER_TURN:
+        if number >= self._agent.max_calls:
             return ToolResult("Error: too many calls in one turn", ok=False)
         if not self._patience.admits(call):
             return ToolResult("Error: the same call again; the run ends", ok=False)
@@ -124,7 +130,8 @@ class _Loop:
         return result
 
     def _ended(self, ending: Ending, text: str) -> HeadlessRun:
-        ending = "saved" if self._tools.saved else ending
+        if self._agent.ends_with_save and self._tools.saved:
+            ending = "saved"
         return HeadlessRun(ending, text, tuple(self._tool_log))
 
 

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from agent.dream import dream
 from agent.forget import forget
 from agent.remember import remember
-from agent.requests import parse_forget, parse_remember
+from agent.requests import parse_dream, parse_forget, parse_remember
 from agent.task_run import Bench, TaskCall
 from core import acp
 from core.ids import Kind
@@ -53,4 +54,5 @@ class TaskMethod(Generic[_P]):
 TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
     acp.REMEMBER: TaskMethod("remember", ("remember",), parse_remember, remember),
     acp.FORGET: TaskMethod("forget", ("forget",), parse_forget, forget),
+    acp.DREAM: TaskMethod("dream", ("dream",), parse_dream, dream),
 }

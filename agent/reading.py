@@ -81,7 +81,7 @@ def grep_search(transaction: Transaction, arguments: GrepSearch, *, deadline: De
         matches = _matching_lines(transaction, path, finds)[: limit - count]
         if matches:
             count += len(matches)
-            groups.append("\n".join([f"{FILE_LEAD}{_one_line(path)}", *matches]))
+            groups.append("\n".join([f"{FILE_LEAD}{printable(path)}", *matches]))
         if count >= limit:
             groups.append(f"Stopped at {limit} matching lines.")
             break
@@ -103,6 +103,11 @@ def require_reachable(transaction: Transaction, path: str) -> None:
         raise ToolRefused(f"This request does not cover the folder of {path}")
 
 
+def printable(text: str) -> str:
+    """Text on one line, with a question mark for every character that can't be shown."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
 def _within_budget(lines: list[str], max_characters: int) -> list[str]:
     left = max_characters
     for index, line in enumerate(lines):
@@ -113,11 +118,7 @@ def _within_budget(lines: list[str], max_characters: int) -> list[str]:
 
 
 def _entry_line(entry: ListedName) -> str:
-    return f"[DIR] {_one_line(entry.name)}" if entry.is_directory else _one_line(entry.name)
-
-
-def _one_line(text: str) -> str:
-    return "".join(character if character.isprintable() else "?" for character in text)
+    return f"[DIR] {printable(entry.name)}" if entry.is_directory else printable(entry.name)
 
 
 def _compile(pattern: str) -> _Finds:
@@ -156,7 +157,7 @@ def _matching_lines(transaction: Transaction, path: str, finds: _Finds) -> list[
     except InputError:
         return []  # gone, foreign or unreadable: nothing that a search could show
     return [
-        f"L{number}: {_one_line(line)[:MAX_MATCH_CHARACTERS]}"
+        f"L{number}: {printable(line)[:MAX_MATCH_CHARACTERS]}"
         for number, line in enumerate(text.split("\n"), 1)
         if finds(line)
     ]

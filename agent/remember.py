@@ -1,20 +1,17 @@
 """The remember method: one save request, run by a headless agent, committed whole or not at all."""
 
-import sys
 from typing import Any
 
 from agent import tools
+from agent.briefing import environment, folders_of, one_sentence, read_index
 from agent.errors import NoUpdate, RunStopped
 from agent.headless import HeadlessAgent, HeadlessRun, run_headless
-from agent.prompts import Order, remember_order, remember_system
 from agent.provenance import stamp_documents
+from agent.remember_prompt import Order, remember_order, remember_system
 from agent.task_run import Attempt, Bench, Staged, TaskCall, Work, run_task
 from agent.tools import MemoryTools
 from core.acp import RememberParams, RememberResult
-from core.clock import today
-from core.errors import InputError
 from memory.document import parse_document
-from memory.names import INDEX_NAME
 from memory.paths import SCOPES
 from memory.store import Commit
 from memory.transaction import Transaction
@@ -22,10 +19,6 @@ from memory.transaction import Transaction
 AGENT_NAME = "managed-auto-memory-remember"
 MAX_TURNS = 6
 MAX_NEW_DOCUMENTS = 1
-MAX_SUMMARY_CHARACTERS = 500
-MAX_INDEX_CHARACTERS = 40_000
-
-_SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
 
 def remember(params: RememberParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
@@ -49,7 +42,7 @@ def _stage(params: RememberParams, attempt: Attempt) -> Staged:
         known = _known(transaction, memory_tools.written[0])
         return Staged("known", lambda commit: _result(commit, known))
     stamp_documents(transaction, transaction.task)
-    summary = _summary(run.text) or _sentence(transaction)
+    summary = one_sentence(run.text) or _sentence(transaction)
     return Staged("saved", lambda commit: _result(commit, summary))
 
 
@@ -63,23 +56,14 @@ def _result(commit: Commit, summary: str) -> RememberResult:
 
 
 def _agent(transaction: Transaction, content: str, *, is_clean: bool) -> HeadlessAgent:
-    folders = {scope: str(transaction.roots.of(scope)) for scope in SCOPES if scope in transaction.writable}
-    indexes = None if is_clean else {scope: _index(transaction, root) for scope, root in folders.items()}
-    environment = None if is_clean else {"date": today(), "system": _SYSTEMS.get(sys.platform, sys.platform)}
+    folders = folders_of(transaction)
+    indexes = None if is_clean else {scope: read_index(transaction, scope) for scope in folders}
     return HeadlessAgent(
         name=AGENT_NAME,
         system=remember_system(folders, indexes=indexes),
-        order=remember_order(Order(content, folders), environment=environment),
+        order=remember_order(Order(content, folders), environment=None if is_clean else environment()),
         max_turns=MAX_TURNS,
     )
-
-
-def _index(transaction: Transaction, root: str) -> str:
-    try:
-        text = transaction.read(f"{root}/{INDEX_NAME}").decode("utf-8", "replace")
-    except InputError:  # none yet, or something that a person put in its place
-        return ""
-    return text[:MAX_INDEX_CHARACTERS]
 
 
 def _require_saved(run: HeadlessRun, memory_tools: MemoryTools) -> None:
@@ -90,10 +74,6 @@ def _require_saved(run: HeadlessRun, memory_tools: MemoryTools) -> None:
     if run.ending == "answered":
         raise NoUpdate("the agent wrote no memory")
     raise RunStopped("MAX_TURNS" if run.ending == "turns" else "NO_PROGRESS")
-
-
-def _summary(text: str) -> str:
-    return " ".join(text.split())[:MAX_SUMMARY_CHARACTERS]
 
 
 def _known(transaction: Transaction, path: str) -> str:

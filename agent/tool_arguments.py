@@ -9,6 +9,7 @@ from agent.errors import ToolRefused
 MAX_LINES = 2000  # of a document that are shown when no other number is asked for
 MAX_CHARACTERS = 60_000  # the same, for its characters
 MAX_MATCHES = 500
+MAX_SOURCES = 20
 MAX_SELECTED = 20  # entries that one request can make forgotten
 
 
@@ -74,6 +75,23 @@ class ListDirectory(Arguments):
 
     path: Annotated[str, Field(description="Absolute path of the folder.")]
     ignore: Annotated[tuple[str, ...], Field(max_length=20, description="Name patterns to leave out.")] = ()
+
+
+class MergeMemories(Arguments):
+    """Arguments of ``merge_memories``."""
+
+    target_path: Annotated[
+        str, Field(description="Absolute path of the document that takes everything in; it may be new.")
+    ]
+    source_paths: Annotated[
+        tuple[str, ...],
+        Field(
+            min_length=1,
+            max_length=MAX_SOURCES,
+            description="Absolute paths of the documents that are removed because the target says all of it.",
+        ),
+    ]
+    content: Annotated[str, Field(description="The target's whole new content, frontmatter included.")]
 
 
 class SelectEntries(Arguments):

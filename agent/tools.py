@@ -2,10 +2,10 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from agent import reading, writing
+from agent import merging, reading, writing
 from agent.deadline import Deadline
 from agent.errors import ScopeMismatch, ToolRefused
 from agent.models.interface import ToolCall, ToolSpec
@@ -14,13 +14,14 @@ from agent.tool_arguments import (
     Edit,
     GrepSearch,
     ListDirectory,
+    MergeMemories,
     ReadFile,
     WriteFile,
     parse_arguments,
     schema_of,
 )
 from core.errors import InputError
-from memory.errors import DocumentInvalid, PathEscape
+from memory.errors import DocumentInvalid, PathEscape, TooLarge
 from memory.transaction import MAX_FILES, Transaction
 
 READ_FILE = "read_file"
@@ -28,9 +29,11 @@ WRITE_FILE = "write_file"
 EDIT = "edit"
 GREP_SEARCH = "grep_search"
 LIST_DIRECTORY = "list_directory"
+MERGE_MEMORIES = "merge_memories"
 
 ALL_TOOLS = (READ_FILE, GREP_SEARCH, LIST_DIRECTORY, WRITE_FILE, EDIT)
 WRITING_TOOLS = (WRITE_FILE, EDIT)
+CHANGING_TOOLS = (*WRITING_TOOLS, MERGE_MEMORIES)
 
 NOT_SAVABLE = "The change is staged, but can't be saved like this"
 _WITH_STAMP = " with the frontmatter lines for creation, change and source that are added to it"
@@ -47,7 +50,15 @@ _SPECS = {
         schema_of(WriteFile),
     ),
     EDIT: ToolSpec(EDIT, "Replace exact text in a memory document.", schema_of(Edit)),
+    MERGE_MEMORIES: ToolSpec(
+        MERGE_MEMORIES,
+        "Write one document that says all that several documents say, which were read before, and remove "
+        "the others. The only way to remove a document.",
+        schema_of(MergeMemories),
+    ),
 }
+
+Judge = Callable[[Transaction, Collection[str]], Iterable[DocumentInvalid]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +79,19 @@ class MemoryTools:
         deadline: Deadline,
         allowed: Sequence[str] = ALL_TOOLS,
         max_new: int = MAX_FILES,
+        judge: Judge | None = None,
     ) -> None:
         """Offer the tools named in ``allowed``; without the reading ones no existing memory is seen.
 
         Args:
             max_new: documents that may be created, ≥ 1; those that exist may be updated beside.
+            judge: finds further reasons why what is staged, and was written, can't be committed.
         """
         self._transaction = transaction
         self._deadline = deadline
         self._max_new = max_new
+        self._judge = judge
+        self._had_room = True
         self._shown: dict[str, bytes] = {}  # path to what the agent saw of it, as a digest
         self._written: set[str] = set()
         self._reading_allowed = READ_FILE in allowed
@@ -86,6 +101,7 @@ class MemoryTools:
             LIST_DIRECTORY: self._list_directory,
             WRITE_FILE: self._write_file,
             EDIT: self._edit,
+            MERGE_MEMORIES: self._merge_memories,
         }
         self._runners = {name: runners[name] for name in allowed}
 
@@ -107,7 +123,13 @@ class MemoryTools:
     @property
     def problems(self) -> tuple[DocumentInvalid, ...]:
         """Why what is staged can't be committed, judged as it would be stored."""
-        return find_stamped_problems(self._transaction, self._transaction.task)
+        further = self._judge(self._transaction, self.written) if self._judge else ()
+        return (*self._stamped_problems, *further)
+
+    @property
+    def had_room(self) -> bool:
+        """Whether no change was refused because the task changes too much already."""
+        return self._had_room
 
     def call(self, call: ToolCall) -> ToolResult:
         """Run one tool call.
@@ -123,6 +145,7 @@ class MemoryTools:
         try:
             return ToolResult(runner(call.arguments), ok=True)
         except InputError as error:
+            self._had_room = self._had_room and not isinstance(error, TooLarge)
             if _ends_the_run(error, call):
                 raise
             return ToolResult(f"Error: {error}", ok=False)
@@ -152,12 +175,21 @@ class MemoryTools:
             raise ToolRefused("Only documents written in this run can be edited")
         return self._note_write(asked.file_path, writing.edit(self._transaction, asked))
 
+    def _merge_memories(self, arguments: str) -> str:
+        asked = parse_arguments(MergeMemories, arguments)
+        text = merging.merge_memories(self._transaction, asked, was_shown=self._was_shown)
+        return self._note_write(asked.target_path, text)
+
     def _was_shown(self, path: str) -> bool:
         normal = os.path.normpath(path)
         if normal in self._written:
             return True
         # a search in between reads a newer version, which must not pass for the one that was shown
         return normal in self._shown and self._shown[normal] == self._digest(path)
+
+    @property
+    def _stamped_problems(self) -> tuple[DocumentInvalid, ...]:
+        return find_stamped_problems(self._transaction, self._transaction.task)
 
     def _digest(self, path: str) -> bytes:
         return hashlib.sha256(self._transaction.read(path)).digest()
@@ -167,10 +199,10 @@ class MemoryTools:
         problems = self.problems
         if not problems:
             return text
-        by_stamp = "" if self._transaction.validate() else _WITH_STAMP
+        by_stamp = _WITH_STAMP if self._stamped_problems and not self._transaction.validate() else ""
         listed = "\n".join(f"- {problem.path}: {problem.reason}" for problem in problems)
         raise ToolRefused(f"{NOT_SAVABLE}{by_stamp}:\n{listed}\nWrite it again.")
 
 
 def _ends_the_run(error: InputError, call: ToolCall) -> bool:
-    return isinstance(error, PathEscape | ScopeMismatch) and call.name in WRITING_TOOLS
+    return isinstance(error, PathEscape | ScopeMismatch) and call.name in CHANGING_TOOLS

@@ -1,14 +1,13 @@
 """How the offline model selects what to forget: by the words that a request and an entry share."""
 
-import json
 import re
 from collections.abc import Sequence
 
 from agent.forget_prompt import SELECT_ENTRIES, Choice, read_question
 from agent.models import vocabulary
-from agent.models.interface import Message, Reply, ToolCall
+from agent.models.answering import reply
+from agent.models.interface import Message, Reply
 from agent.models.similarity import search_words, turning_words
-from core.acp import Usage
 
 MIN_WORD_CHARACTERS = 2
 MIN_SHARE = 0.75  # of the request's words that an entry has to hold
@@ -22,9 +21,8 @@ def answer(messages: Sequence[Message]) -> Reply:
     query, choices = read_question(messages[1].text)
     meant = _meant(_LEAD.sub("", query.strip(), count=1), choices)
     if len(meant) > MAX_SELECTED:
-        return Reply("The request fits too many entries alike.", (), Usage(model_calls=1))
-    ids = json.dumps({"ids": [choice.id for choice in meant]}, ensure_ascii=False)
-    return Reply("", (ToolCall("offline-0", SELECT_ENTRIES, ids),), Usage(model_calls=1))
+        return reply(0, text="The request fits too many entries alike.")
+    return reply(0, (SELECT_ENTRIES, {"ids": [choice.id for choice in meant]}))
 
 
 def _meant(topic: str, choices: Sequence[Choice]) -> list[Choice]:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from agent.deadline import Deadline
 from agent.forget_prompt import SELECT_ENTRIES
-from agent.models import forgetting, remembering
+from agent.models import dreaming, forgetting, remembering
 from agent.models.interface import Message, Reply, ToolSpec
+from agent.tools import MERGE_MEMORIES
 
 
 class OfflineModel:
@@ -28,4 +29,6 @@ class OfflineModel:
         names = {spec.name for spec in offered}
         if SELECT_ENTRIES in names:
             return forgetting.answer(messages)
+        if MERGE_MEMORIES in names:
+            return dreaming.answer(messages)
         return remembering.answer(messages, names)

@@ -5,7 +5,6 @@ thing, read those that might say it already, then one write. Without the reading
 ``clean`` request) it writes at once and learns of a taken name only from the refused write.
 """
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -14,15 +13,15 @@ from typing import Any
 
 from agent import blocks, tools
 from agent.models import rules, titles
-from agent.models.interface import Message, Reply, ToolCall
+from agent.models.answering import path_of, reply
+from agent.models.interface import Message, Reply
 from agent.models.matching import Match, Shown, find_match, smallest_edit, updated_text
 from agent.models.similarity import search_words
 from agent.models.wording import clean
-from agent.prompts import Order, read_order
 from agent.reading import FILE_LEAD, MAX_MATCH_CHARACTERS
+from agent.remember_prompt import Order, read_order
 from agent.tool_arguments import MAX_MATCHES
 from agent.writing import FREE_NAME_LEAD
-from core.acp import Usage
 from memory.document import render_document
 from memory.names import is_pinned
 from memory.validation import is_placeholder
@@ -46,7 +45,7 @@ def answer(messages: Sequence[Message], offered: Collection[str]) -> Reply:
     order = _storable(read_order(messages[1].text))
     talk = _Conversation(messages, can_read=tools.READ_FILE in offered)
     if not talk.turns and talk.can_read:
-        return _reply(0, *_searches(order))
+        return reply(0, *_searches(order))
     if any(call.name in tools.WRITING_TOOLS for call in talk.last_calls):
         return _after_refusal(order, talk)
     return _look_or_write(order, talk)
@@ -70,7 +69,7 @@ class _Conversation:
         self.last_results = [message.text for message in messages[len(messages) - len(self.last_calls) :]]
         made = [call for turn in self.turns for call in turn.tool_calls]
         self.tried = [call for call in made if call.name in tools.WRITING_TOOLS]
-        self.read = {_path_of(call) for call in made if call.name == tools.READ_FILE}
+        self.read = {path_of(call) for call in made if call.name == tools.READ_FILE}
         writes = {call.id for call in self.tried}
         offers = [_FREE_NAME.search(one.text) for one in messages if one.tool_call_id in writes]
         self.free_name = next((offer[1] for offer in reversed(offers) if offer is not None), None)
@@ -91,7 +90,7 @@ def _look_or_write(order: Order, talk: _Conversation) -> Reply:
     turn = len(talk.turns)
     candidates = _candidates(order, talk.last_results) if turn == 1 else []
     if candidates:
-        return _reply(turn, *_reads(candidates))
+        return reply(turn, *_reads(candidates))
     shown = [one for one in _shown_documents(talk) if _may_change(one, order)]
     match = find_match(order.content, shown)
     if match is not None:
@@ -101,12 +100,12 @@ def _look_or_write(order: Order, talk: _Conversation) -> Reply:
 
 def _after_refusal(order: Order, talk: _Conversation) -> Reply:
     """After a refused write look at who has the name, then take the free one, else one that nobody has."""
-    turn, refused = len(talk.turns), _path_of(talk.tried[-1])
+    turn, refused = len(talk.turns), path_of(talk.tried[-1])
     offer = _FREE_NAME.search(talk.last_results[-1])
     if offer is not None:
         unread = [path for path in _taken_names(refused, offer[1]) if path not in talk.read]
         if unread and talk.can_read:
-            return _reply(turn, *_reads(unread))
+            return reply(turn, *_reads(unread))
         return _create(order, turn=turn, path=offer[1])
     kind = rules.type_of(order.content, order.folders)
     scope = rules.scope_of(order.content, kind, order.folders)
@@ -120,11 +119,6 @@ def _taken_names(refused: str, free: str) -> list[str]:
     stem = refused.removesuffix(".md")
     numbered = (f"{stem}-{number}.md" for number in range(2, MAX_CANDIDATES + 1))
     return [refused, *takewhile(lambda path: path != free, numbered)]
-
-
-def _path_of(call: ToolCall) -> str:
-    path: str = json.loads(call.arguments)["file_path"]
-    return path
 
 
 def _reads(paths: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
@@ -176,7 +170,7 @@ def _shown_documents(talk: _Conversation) -> list[Shown]:
         # a range is announced before its block; such a document can't be rewritten from what was shown
         text = blocks.unwrap(blocks.MEMORY_DOCUMENT, result) if result.startswith("<") else None
         if call.name == tools.READ_FILE and text is not None:
-            shown.append(Shown(_path_of(call), text))
+            shown.append(Shown(path_of(call), text))
     return shown
 
 
@@ -187,14 +181,14 @@ def _may_change(document: Shown, order: Order) -> bool:
 def _update(order: Order, match: Match, *, turn: int) -> Reply:
     path, text = match.document.path, match.document.text
     if match.likeness == "known":
-        return _reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": text}))
+        return reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": text}))
     sentence = f"Updated an existing memory in {_short(path, order)}."
     after = updated_text(match, order.content)
     if match.is_whole:
-        return _reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": after}), text=sentence)
+        return reply(turn, (tools.WRITE_FILE, {"file_path": path, "content": after}), text=sentence)
     old, new = smallest_edit(text, after)
     call = {"file_path": path, "old_string": old, "new_string": new}
-    return _reply(turn, (tools.EDIT, call), text=sentence)
+    return reply(turn, (tools.EDIT, call), text=sentence)
 
 
 def _create(order: Order, *, turn: int, path: str) -> Reply:
@@ -209,7 +203,7 @@ def _create(order: Order, *, turn: int, path: str) -> Reply:
     )
     call = {"file_path": path, "content": document.decode()}
     sentence = f'Saved a {kind} memory "{title}" to {_short(path, order)}.'
-    return _reply(turn, (tools.WRITE_FILE, call), text=sentence)
+    return reply(turn, (tools.WRITE_FILE, call), text=sentence)
 
 
 def _path_beside(order: Order, read: Collection[str]) -> str:
@@ -228,11 +222,3 @@ def _short(path: str, order: Order) -> str:
         if path.startswith(f"{root}/"):
             return path.removeprefix(f"{root}/")
     return path
-
-
-def _reply(turn: int, *calls: tuple[str, dict[str, Any]], text: str = "") -> Reply:
-    made = tuple(
-        ToolCall(f"offline-{turn}-{number}", name, json.dumps(arguments, ensure_ascii=False))
-        for number, (name, arguments) in enumerate(calls)
-    )
-    return Reply(text, made, Usage(model_calls=1))

@@ -38,6 +38,12 @@ def search_words(text: str) -> tuple[str, ...]:
     return tuple(part for word in telling or words for part in _parts(word))
 
 
+def fingerprint(text: str) -> tuple[str, ...]:
+    """What two texts share if ``compare`` takes one for known beside the other; blank texts share nothing."""
+    meaning = _meaning(text)
+    return meaning if len(meaning) >= MIN_WORDS else (_collapse(text),)
+
+
 def turning_words(text: str) -> frozenset[str]:
     """Words of a text that can turn its sense, such as a negation or a condition."""
     return frozenset(word for word in _meaning(text) if _turns(word))

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from agent.deadline import Deadline
+from agent.dream import dream
 from agent.forget import forget
 from agent.models.interface import Model
 from agent.models.offline import OfflineModel
 from agent.remember import remember
 from agent.task_run import Bench, TaskCall
-from core.acp import ForgetParams, RememberParams, Scope
+from core.acp import DreamParams, ForgetParams, RememberParams, Scope
 from core.ids import Kind, LaneId, new_task_id
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, Store, open_store
@@ -46,6 +47,10 @@ class MemoryBench:
         """Run a forget task."""
         params = ForgetParams(query=query, cwd="/", scope=scope)
         return forget(params, call or task_call("forget"), self._bench)
+
+    def dream(self, *, scope: Scope | None = None, call: TaskCall | None = None) -> dict[str, Any]:
+        """Run a dream task."""
+        return dream(DreamParams(cwd="/", scope=scope), call or task_call("dream"), self._bench)
 
     @property
     def _bench(self) -> Bench:

@@ -11,14 +11,12 @@ from core.acp import Usage
 
 
 class CallingModel:
-    """Makes these calls, one a turn, each not before a moment; then it only says "Done.".
+    """Makes these calls, one a turn, each not before a moment; an empty name, and the end, is only text.
 
     Attributes:
         asked: the messages of each request so far.
         given_ms: the time that each of them had, milliseconds.
     """
-
-    name = "calling"
 
     def __init__(
         self,
@@ -26,6 +24,8 @@ class CallingModel:
         *,
         until: Deadline | None = None,
         meanwhile: Iterable[Callable[[], object]] = (),
+        text: str = "Done.",
+        name: str = "calling",
     ) -> None:
         """Take what to call.
 
@@ -35,6 +35,8 @@ class CallingModel:
         self._wanted = iter(wanted)
         self._until = until
         self._meanwhile = iter(meanwhile)
+        self._text = text
+        self.name = name
         self.asked: list[tuple[Message, ...]] = []
         self.given_ms: list[int] = []
 
@@ -51,7 +53,7 @@ class CallingModel:
             for name, arguments in [next(self._wanted, ("", {}))]
             if name
         ]
-        return Reply("Done.", tuple(made), Usage(model_calls=1))
+        return Reply(self._text, tuple(made), Usage(model_calls=1))
 
 
 class FailingModel:

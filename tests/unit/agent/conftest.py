@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.deadline import Deadline
-from agent.tools import ALL_TOOLS, MemoryTools
+from agent.tools import ALL_TOOLS, Judge, MemoryTools
 from core.acp import Scope
 from core.ids import LaneId, new_task_id
 from memory.paths import Roots, find_roots
@@ -35,12 +35,15 @@ def make_tool_run(tmp_path: Path, roots: Roots) -> MakeToolRun:
         writable: tuple[Scope, ...] = ("user", "project"),
         allowed: tuple[str, ...] = ALL_TOOLS,
         max_new: int = MAX_FILES,
+        judge: Judge | None = None,
     ) -> ToolRun:
         task = FencedTask(new_task_id("remember"), LaneId("test/lane"), 1, "remember", client="web:1")
         store = open_store(tmp_path / "base")
         store.seal(task)
         transaction = store.begin(task, roots, writable=frozenset(writable))
-        tools = MemoryTools(transaction, deadline=Deadline.after(60_000), allowed=allowed, max_new=max_new)
+        tools = MemoryTools(
+            transaction, deadline=Deadline.after(60_000), allowed=allowed, max_new=max_new, judge=judge
+        )
         return ToolRun(roots, transaction, tools, task)
 
     return make

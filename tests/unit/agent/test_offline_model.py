@@ -14,7 +14,7 @@ from agent.headless import HeadlessAgent, HeadlessRun, run_headless
 from agent.models.interface import Message
 from agent.models.offline import OfflineModel
 from agent.models.titles import content_hash
-from agent.prompts import Order, remember_order
+from agent.remember_prompt import Order, remember_order
 from agent.tools import ALL_TOOLS, WRITING_TOOLS
 from core.text import js_trim
 from memory.document import Document, parse_document

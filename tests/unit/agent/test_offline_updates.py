@@ -8,7 +8,7 @@ import pytest
 from agent.deadline import Deadline
 from agent.headless import HeadlessAgent, HeadlessRun, run_headless
 from agent.models.offline import OfflineModel
-from agent.prompts import Order, remember_order
+from agent.remember_prompt import Order, remember_order
 from core.acp import MAX_CONTENT_BYTES
 from memory.paths import Roots
 from tests.support.scripted_model import document

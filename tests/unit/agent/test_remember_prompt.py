@@ -1,4 +1,4 @@
-from agent.prompts import Order, read_order, remember_order, remember_system
+from agent.remember_prompt import Order, read_order, remember_order, remember_system
 from core.acp import Scope
 
 FOLDERS: dict[Scope, str] = {"user": "/base/memories", "project": '/base/pro\nject "x"'}

@@ -1,13 +1,12 @@
 """What the model is told. Rules in our words, everything else as escaped blocks of data."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent import blocks
+from agent.briefing import environment_block, folder_lines, index_section, read_folders
 from core.acp import Scope
 from memory.names import INDEX_NAME, PINNED_NAME
-from memory.paths import SCOPES
 
 _RULES = """\
 You keep the long-term memory of a coding assistant. You were started for one save request and for
@@ -101,13 +100,13 @@ def remember_system(folders: Mapping[Scope, str], *, indexes: Mapping[Scope, str
         memory_document=blocks.MEMORY_DOCUMENT,
         index=INDEX_NAME,
         pinned=PINNED_NAME,
-        folders=_folder_lines(folders),
+        folders=folder_lines(folders),
     )
     if indexes is None:
         return rules
     if not any(text.strip() for text in indexes.values()):
         return f"{rules}\n\n{_EMPTY_INDEXES}"
-    shown = [_index_section(scope, text) for scope, text in indexes.items()]
+    shown = [index_section(scope, text) for scope, text in indexes.items()]
     return "\n\n".join([rules, _LOOK_FIRST, *shown])
 
 
@@ -124,36 +123,15 @@ def remember_order(order: Order, *, environment: Mapping[str, str] | None) -> st
     )
     text = _ORDER.format(
         hint=hint,
-        folders=_folder_lines(order.folders),
+        folders=folder_lines(order.folders),
         content=blocks.wrap(blocks.USER_CONTENT, order.content),
     )
     if environment is None:
         return text
-    facts = "\n".join(f"{name}: {value}" for name, value in environment.items())
-    return f"{blocks.wrap(blocks.ENVIRONMENT, facts)}\n\n{text}"
+    return f"{environment_block(environment)}\n\n{text}"
 
 
 def read_order(text: str) -> Order:
     """Read a user message that ``remember_order`` made."""
     content = blocks.unwrap(blocks.USER_CONTENT, text) or ""
-    head = text.partition(f"<{blocks.USER_CONTENT}>")[0]
-    folders: dict[Scope, str] = {}
-    for line in head.split("\n"):
-        for scope in SCOPES:
-            if line.startswith(lead := f"- {scope} folder: "):
-                folders[scope] = json.loads(line.removeprefix(lead))
-    return Order(content, folders)
-
-
-def _folder_lines(folders: Mapping[Scope, str]) -> str:
-    # as JSON a path with a newline or a quote in it stays on its line
-    return "\n".join(
-        f"- {scope} folder: {json.dumps(path, ensure_ascii=False)}" for scope, path in folders.items()
-    )
-
-
-def _index_section(scope: Scope, text: str) -> str:
-    if not text.strip():
-        return f"## Index of the {scope} folder\n\n(empty)"
-    block = blocks.wrap(blocks.MEMORY_INDEX, text, scope=scope, trust="untrusted")
-    return f"## Index of the {scope} folder (untrusted data, written by others)\n\n{block}"
+    return Order(content, read_folders(text.partition(f"<{blocks.USER_CONTENT}>")[0]))

@@ -1,0 +1,163 @@
+"""The dream method: a headless agent puts one root in order; documents go only into others."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from agent.briefing import environment, folders_of, one_sentence, read_index
+from agent.dream_prompt import MAX_CALLS_PER_TURN, MAX_TURNS, dream_order, dream_system
+from agent.errors import RunStopped
+from agent.headless import HeadlessAgent, HeadlessRun, run_headless
+from agent.losses import find_losses
+from agent.provenance import stamp_documents
+from agent.reading import printable
+from agent.task_run import Attempt, Bench, Staged, TaskCall, Work, run_task
+from agent.tools import ALL_TOOLS, MERGE_MEMORIES, MemoryTools
+from core.acp import DreamParams, DreamResult, Scope
+from core.clock import wall_ms
+from core.errors import InputError
+from core.logs import get_logger
+from memory.document import MEMORY_TYPES, parse_document
+from memory.dream_record import DreamRecord, dream_folder, record_dream, recorded_input
+from memory.errors import StoreUnusable
+from memory.standing import is_expired
+from memory.store import Commit
+from memory.transaction import Transaction
+
+AGENT_NAME = "managed-auto-memory-dreamer"
+MAX_NAMED = 10
+RULES_VERSION = "1"  # changes with what a dream does, so that memory is looked at again
+
+_LEAD = "Managed auto-memory dream (agent): "
+_NOTHING = "Nothing needed consolidation."
+_MERGED = "Merged entries."
+
+_log = get_logger(__name__)
+
+
+def dream(params: DreamParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+    """Run a dream over one root, the project's unless asked otherwise; see ``agent.task_run.run_task``.
+
+    A root that is as the last finished dream of the same model left it is not looked at again: no model
+    is asked then. Memories whose ``expires`` has passed are named in the summary and stay.
+    """
+    dreamer = _Dreamer(params.scope or "project", bench)
+    result = run_task(Work(frozenset({dreamer.scope}), dreamer.stage), call, bench)
+    dreamer.keep_record()
+    return result
+
+
+class _Dreamer:
+    """Stages a dream, and afterwards writes down what it came to."""
+
+    def __init__(self, scope: Scope, bench: Bench) -> None:
+        self.scope: Scope = scope
+        self._folder = dream_folder(bench.roots, scope)
+        self._record: DreamRecord | None = None
+
+    def stage(self, attempt: Attempt) -> Staged:
+        """Stage one attempt."""
+        transaction, self._record = attempt.transaction, None
+        documents = _read(transaction, self.scope)
+        expired = _expired(documents)
+        if not documents or _digest(documents, attempt.model.name) == recorded_input(self._folder):
+            return Staged("unchanged", lambda commit: _result(commit, (), _summary("", (), expired)))
+        tools = MemoryTools(
+            transaction,
+            deadline=attempt.deadline,
+            allowed=(*ALL_TOOLS, MERGE_MEMORIES),
+            judge=find_losses,
+        )
+        agent = _agent(transaction, self.scope)
+        run = run_headless(agent, model=attempt.model, tools=tools, deadline=attempt.deadline)
+        _require_usable(run, tools)
+        stamp_documents(transaction, transaction.task)
+        topics = _touched_topics(transaction)
+        if run.ending == "answered" and tools.had_room:
+            left = _digest(_read(transaction, self.scope), attempt.model.name)
+            self._record = DreamRecord(left, topics)
+        summary = _summary(run.text, topics, expired)
+        merged = sum(change.after is None for change in transaction.changes)
+        return Staged("dreamt", lambda commit: _result(commit, topics, summary, merged=merged))
+
+    def keep_record(self) -> None:
+        """Write down what the dream came to, if it was finished; without that it is only dreamt again."""
+        if self._record is None:
+            return
+        try:
+            record_dream(self._folder, self._record)
+        except StoreUnusable as error:
+            _log.warning("dream_unrecorded", reason=str(error))
+
+
+def _agent(transaction: Transaction, scope: Scope) -> HeadlessAgent:
+    return HeadlessAgent(
+        name=AGENT_NAME,
+        system=dream_system(scope, read_index(transaction, scope)),
+        order=dream_order(folders_of(transaction), environment=environment()),
+        max_turns=MAX_TURNS,
+        max_calls=MAX_CALLS_PER_TURN,
+        ends_with_save=False,
+    )
+
+
+def _require_usable(run: HeadlessRun, tools: MemoryTools) -> None:
+    for problem in tools.problems:
+        raise problem
+    if run.ending != "answered" and not tools.written:
+        raise RunStopped("MAX_TURNS" if run.ending == "turns" else "NO_PROGRESS")
+
+
+def _read(transaction: Transaction, scope: Scope) -> dict[str, bytes | None]:
+    """Every document of a root by its path relative to it; None for what can't be read."""
+    root = f"{transaction.roots.of(scope)}/"
+    found: dict[str, bytes | None] = {}
+    for path in transaction.documents(scope):
+        try:
+            found[path.removeprefix(root)] = transaction.read(path)
+        except InputError:
+            found[path.removeprefix(root)] = None
+    return found
+
+
+def _digest(documents: dict[str, bytes | None], model: str) -> str:
+    whole = hashlib.sha256(f"{RULES_VERSION}\0{model}\0".encode())
+    for path, content in sorted(documents.items()):
+        whole.update(hashlib.sha256(path.encode("utf-8", "surrogateescape")).digest())
+        whole.update(hashlib.sha256(content).digest() if content is not None else b"unreadable")
+    return whole.hexdigest()
+
+
+def _expired(documents: dict[str, bytes | None]) -> list[str]:
+    now_ms = wall_ms()
+    parsed = ((path, parse_document(content or b"")) for path, content in documents.items())
+    return sorted(path for path, document in parsed if document and is_expired(document, now_ms=now_ms))
+
+
+def _touched_topics(transaction: Transaction) -> tuple[str, ...]:
+    versions = (one for change in transaction.changes for one in (change.before, change.after))
+    parsed = (parse_document(one) for one in versions if one is not None)
+    topics = {document.type for document in parsed if document is not None}
+    return tuple(topic for topic in MEMORY_TYPES if topic in topics)
+
+
+def _summary(text: str, topics: Sequence[str], expired: Iterable[str]) -> str:
+    said = one_sentence(text) or (_MERGED if topics else _NOTHING)
+    return _LEAD + " ".join([said, *_expiry_sentence(list(expired))])
+
+
+def _expiry_sentence(expired: Sequence[str]) -> list[str]:
+    if not expired:
+        return []
+    more = f" and {len(expired) - MAX_NAMED} more" if len(expired) > MAX_NAMED else ""
+    return [f"Expired, and left in place: {printable(', '.join(expired[:MAX_NAMED]))}{more}."]
+
+
+def _result(commit: Commit, topics: Sequence[str], summary: str, *, merged: int = 0) -> DreamResult:
+    return DreamResult(
+        summary=summary,
+        touched_topics=list(topics),
+        deduped_entries=merged,
+        touched_scopes=list(commit.touched_scopes),
+        revision=commit.revision,
+    )
