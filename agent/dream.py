@@ -17,7 +17,7 @@ from core.acp import DreamParams, DreamResult, Scope
 from core.clock import wall_ms
 from core.errors import InputError
 from core.logs import get_logger
-from memory.document import MEMORY_TYPES, parse_document
+from memory.document import MEMORY_TYPES, MemoryType, parse_document
 from memory.dream_record import DreamRecord, dream_folder, record_dream, recorded_input
 from memory.errors import StoreUnusable
 from memory.standing import is_expired
@@ -43,7 +43,8 @@ def dream(params: DreamParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
     """
     dreamer = _Dreamer(params.scope or "project", bench)
     result = run_task(Work(frozenset({dreamer.scope}), dreamer.stage), call, bench)
-    dreamer.keep_record()
+    if not call.dry_run:
+        dreamer.keep_record()
     return result
 
 
@@ -134,7 +135,7 @@ def _expired(documents: dict[str, bytes | None]) -> list[str]:
     return sorted(path for path, document in parsed if document and is_expired(document, now_ms=now_ms))
 
 
-def _touched_topics(transaction: Transaction) -> tuple[str, ...]:
+def _touched_topics(transaction: Transaction) -> tuple[MemoryType, ...]:
     versions = (one for change in transaction.changes for one in (change.before, change.after))
     parsed = (parse_document(one) for one in versions if one is not None)
     topics = {document.type for document in parsed if document is not None}
@@ -153,7 +154,7 @@ def _expiry_sentence(expired: Sequence[str]) -> list[str]:
     return [f"Expired, and left in place: {printable(', '.join(expired[:MAX_NAMED]))}{more}."]
 
 
-def _result(commit: Commit, topics: Sequence[str], summary: str, *, merged: int = 0) -> DreamResult:
+def _result(commit: Commit, topics: Sequence[MemoryType], summary: str, *, merged: int = 0) -> DreamResult:
     return DreamResult(
         summary=summary,
         touched_topics=list(topics),

@@ -108,6 +108,26 @@ def parse_dream(params: dict[str, Any], *, workspace: str) -> acp.DreamParams:
     return _validated(acp.DreamParams, params | {"cwd": workspace})
 
 
+def parse_undo(params: dict[str, Any], *, workspace: str) -> acp.UndoParams:
+    """Read an undo request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: revision is none.
+    """
+    return _validated(acp.UndoParams, params | {"cwd": workspace})
+
+
+def parse_apply(params: dict[str, Any], *, workspace: str) -> acp.ApplyParams:
+    """Read an apply request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: preview is no task id.
+    """
+    parsed = _validated(acp.ApplyParams, params | {"cwd": workspace})
+    kind_of(parsed.preview)
+    return parsed
+
+
 def parse_meta(params: dict[str, Any], kinds: Collection[Kind]) -> acp.TaskMeta | None:
     """Read what our bridge says of the task; None from a client that is not our bridge.
 
@@ -128,8 +148,6 @@ def parse_meta(params: dict[str, Any], kinds: Collection[Kind]) -> acp.TaskMeta 
     known_kind = any(is_task_id(parsed.task_id, kind) for kind in kinds)
     if not known_kind or not is_client_id(parsed.client_id or "-"):
         raise _invalid(f"Invalid {acp.TASK_META}")
-    if parsed.dry_run:
-        raise _invalid(f"Invalid {acp.TASK_META}: dryRun is not served")
     return parsed
 
 

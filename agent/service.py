@@ -73,7 +73,7 @@ class MemoryService:
         behind a stored one, the next greater fence is used.
         """
         if meta is not None:
-            return self._run(run, TaskCall(_fenced(meta), deadline))
+            return self._run(run, TaskCall(_fenced(meta), deadline, dry_run=meta.dry_run))
         task = self._local_task(kind, fence=wall_ms())
         try:
             return self._run(run, TaskCall(task, deadline))

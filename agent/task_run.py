@@ -18,6 +18,7 @@ from memory.paths import Roots
 from memory.store import Commit, FencedTask, Store
 from memory.transaction import Transaction
 
+PREVIEW_LEAD = "Preview: "  # of a dry run's summary, which speaks as if it were done
 MAX_RERUNS = 3
 MIN_RERUN_MS = 60_000
 # A commit that begins as late as it may still ends, and is answered, before the bridge gives up on us.
@@ -47,10 +48,12 @@ class TaskCall:
     Attributes:
         deadline: when the last step that may wait for the store has to begin; ``COMMIT_RESERVE_MS``
             before the moment at which the task's time is over.
+        dry_run: whether only to show what would be committed.
     """
 
     task: FencedTask
     deadline: Deadline
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,39 +100,69 @@ def run_task(work: Work, call: TaskCall, bench: Bench) -> dict[str, Any]:
     """Run a task; one that committed before gives its recorded result and runs nothing.
 
     Returns:
-        The result on the wire; ``recovered`` is true for a recorded one.
+        The result on the wire; ``recovered`` is true for a recorded one. Of a dry run it has a ``preview``.
 
     Raises:
         MemlaneError: see ``agent.failures``; nothing was committed.
     """
-    started_ms = boot_ms()
-    run = _TaskRun(work, call, bench)
-    try:
-        return run.run()
-    finally:
-        _log.info(
-            f"{call.task.kind}_ended",
-            task=call.task.id,
-            ending=run.ending,
-            model_calls=run.meter.usage.model_calls,
-            ms=boot_ms() - started_ms,
-        )
+    meter = Meter()
+    staged_run = _StagedRun(work, call, bench, meter=meter)
+    return _TaskRun(staged_run.run_once, call, bench, meter=meter).run()
+
+
+def run_commit(commit: Callable[[], dict[str, Any]], call: TaskCall, bench: Bench) -> dict[str, Any]:
+    """Run a task that the store does alone; one that committed before gives its recorded result.
+
+    Args:
+        commit: has the store commit; gives the result on the wire.
+
+    Raises:
+        MemlaneError: see ``agent.failures``; nothing was committed.
+    """
+    meter = Meter()
+
+    def run_once() -> tuple[str, dict[str, Any]]:
+        call.deadline.check()
+        return "committed", _settled(commit, call, bench)
+
+    return _TaskRun(run_once, call, bench, meter=meter).run()
 
 
 class _TaskRun:
-    def __init__(self, work: Work, call: TaskCall, bench: Bench) -> None:
-        self._work = work
+    """Seals, runs again after conflicts, and tells the log how it ended."""
+
+    def __init__(
+        self,
+        run_once: Callable[[], tuple[str, dict[str, Any]]],
+        call: TaskCall,
+        bench: Bench,
+        *,
+        meter: Meter,
+    ) -> None:
+        self._run_once = run_once
         self._call = call
         self._bench = bench
-        self.meter = Meter()
-        self.ending = "failed"
+        self._meter = meter
 
     def run(self) -> dict[str, Any]:
+        started_ms, ending = boot_ms(), "failed"
+        try:
+            ending, result = self._run()
+            return result
+        finally:
+            _log.info(
+                f"{self._call.task.kind}_ended",
+                task=self._call.task.id,
+                ending=ending,
+                model_calls=self._meter.usage.model_calls,
+                ms=boot_ms() - started_ms,
+            )
+
+    def _run(self) -> tuple[str, dict[str, Any]]:
         self._call.deadline.check()
         recorded = self._bench.store.seal(self._call.task)
         if recorded is not None:
-            self.ending = "recovered"
-            return recorded | {"recovered": True}
+            return "recovered", recorded | {"recovered": True}
         for _ in range(MAX_RERUNS):
             try:
                 return self._run_once()
@@ -139,39 +172,58 @@ class _TaskRun:
                     raise
         return self._run_once()
 
-    def _run_once(self) -> dict[str, Any]:
+
+class _StagedRun:
+    """Stages a task's changes on a fresh transaction each time, and commits or shows them."""
+
+    def __init__(self, work: Work, call: TaskCall, bench: Bench, *, meter: Meter) -> None:
+        self._work = work
+        self._call = call
+        self._bench = bench
+        self._meter = meter
+
+    def run_once(self) -> tuple[str, dict[str, Any]]:
         bench, deadline = self._bench, self._call.deadline
         deadline.check()
         transaction = bench.store.begin(self._call.task, bench.roots, writable=self._work.writable)
         attempt = Attempt(
             transaction,
-            model=MeteredModel(bench.model, self.meter),
-            fast_model=MeteredModel(bench.fast_model, self.meter),
+            model=MeteredModel(bench.model, self._meter),
+            fast_model=MeteredModel(bench.fast_model, self._meter),
             deadline=deadline,
         )
         staged = self._work.stage(attempt)
         deadline.check()
-        result = self._commit(transaction, staged)
-        self.ending = staged.ending
-        return result
+        keep = bench.store.preview if self._call.dry_run else bench.store.commit
+        result = _settled(
+            lambda: keep(transaction, result_of=lambda commit: self._result(staged, commit)),
+            self._call,
+            bench,
+        )
+        return staged.ending, result
 
-    def _commit(self, transaction: Transaction, staged: Staged) -> dict[str, Any]:
-        usage = {"usage": self.meter.usage}
-        try:
-            return self._bench.store.commit(
-                transaction,
-                result_of=lambda commit: staged.result_of(commit).model_copy(update=usage).to_wire(),
-            )
-        except (StoreBusy, StoreUnusable):
-            # the journal may have been written before the failure; only the store knows
-            recorded = self._recorded()
-            if recorded is None:
-                raise
-            return recorded
+    def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
+        result = staged.result_of(commit).model_copy(update={"usage": self._meter.usage})
+        if self._call.dry_run:
+            result = result.model_copy(update={"summary": PREVIEW_LEAD + result.summary})
+        return result.to_wire()
 
-    def _recorded(self) -> dict[str, Any] | None:
-        """The recorded result of a commit that failed; None also when there is no time left to ask."""
-        with suppress(MemlaneError):
-            self._call.deadline.check()
-            return self._bench.store.resolve(self._call.task, close=False)
-        return None
+
+def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, bench: Bench) -> dict[str, Any]:
+    """Commit; a failure that may have come after the commit point is looked into."""
+    try:
+        return commit()
+    except (StoreBusy, StoreUnusable):
+        # the journal may have been written before the failure; only the store knows
+        recorded = _recorded(call, bench)
+        if recorded is None:
+            raise
+        return recorded
+
+
+def _recorded(call: TaskCall, bench: Bench) -> dict[str, Any] | None:
+    """The recorded result of a commit that failed; None also when there is no time left to ask."""
+    with suppress(MemlaneError):
+        call.deadline.check()
+        return bench.store.resolve(call.task, close=False)
+    return None

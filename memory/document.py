@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
+from core.acp import Topic
 from memory.frontmatter import one_line, read_header, render_scalar, set_fields, split_frontmatter
 
-MemoryType = Literal["user", "feedback", "project", "reference"]
+MemoryType = Topic
 MEMORY_TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 
 _SHOWN = frozenset({"type", "name", "description"})

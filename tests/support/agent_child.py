@@ -155,19 +155,29 @@ def agent_child(
         child.stop()
 
 
+def assert_failed(answer: Any, kind: str, *, method: str = "remember") -> None:
+    """Check that a call failed with this error kind, in the words of the method."""
+    assert isinstance(answer, jsonrpc.ErrorResponse), answer
+    ended = "timed out" if kind == f"{method}_timeout" else "failed"
+    assert (answer.error_code, answer.message) == (-32099, f"Workspace memory {method} {ended}")
+    assert answer.data["errorKind"] == kind
+
+
 def remember_params(child: AgentChild, content: str, **params: Any) -> dict[str, Any]:
     """Params of a remember call; see ``task_params``."""
     return task_params(child, "remember", content=content, **params)
 
 
 def task_params(child: AgentChild, kind: Kind, **params: Any) -> dict[str, Any]:
-    """Params of a call; ``task``, ``fence``, ``timeout_ms`` and ``client`` go into our meta."""
+    """Params of a call; ``task``, ``fence``, ``timeout_ms``, ``client`` and ``dry_run`` go into our meta."""
     meta = {
         "taskId": params.pop("task", None) or new_task_id(kind),
         "laneId": LANE,
         "fence": params.pop("fence", 1),
         "timeoutMs": params.pop("timeout_ms", acp.AGENT_TIMEOUT_MS),
     }
+    if params.pop("dry_run", False):
+        meta["dryRun"] = True
     client = params.pop("client", None)
     if client is not None:
         meta["clientId"] = client

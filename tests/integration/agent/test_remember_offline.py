@@ -9,7 +9,7 @@ import pytest
 
 from core import acp
 from core.ids import new_task_id
-from tests.support.agent_child import LANE, AgentChild, agent_child
+from tests.support.agent_child import LANE, AgentChild, agent_child, assert_failed
 from tests.support.scripted_model import document
 
 
@@ -240,9 +240,3 @@ def test_memory_that_people_wrote_is_found_and_kept(offline: AgentChild) -> None
 
 def resolve_params(task: str, *, fence: int, close: bool = True) -> dict[str, Any]:
     return {"cwd": "/", "taskId": task, "laneId": LANE, "fence": fence, "close": close}
-
-
-def assert_failed(answer: Any, kind: str) -> None:
-    ended = "timed out" if kind == "remember_timeout" else "failed"
-    assert (answer.error_code, answer.message) == (-32099, f"Workspace memory remember {ended}")
-    assert answer.data["errorKind"] == kind

@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from agent.task_run import COMMIT_RESERVE_MS
 from core import acp
 from core.jsonrpc import ErrorResponse
-from tests.support.agent_child import AgentChild, StartChild, remember_params
+from tests.support.agent_child import AgentChild, StartChild, assert_failed, remember_params
 from tests.support.edited_meanwhile import EditedMeanwhile
 from tests.support.scripted_model import (
     KEY,
@@ -333,13 +332,6 @@ def good_write(body: Body, *, name: str = "a.md", content: str | None = None) ->
 def in_turn(*answers: Callable[[Body], Answer]) -> Callable[[Body], Answer]:
     left = iter(answers)
     return lambda body: next(left)(body)
-
-
-def assert_failed(answer: Any, kind: str) -> None:
-    assert isinstance(answer, ErrorResponse), answer
-    ended = "timed out" if kind == "remember_timeout" else "failed"
-    assert (answer.error_code, answer.message) == (-32099, f"Workspace memory remember {ended}")
-    assert answer.data["errorKind"] == kind
 
 
 def assert_nothing_leaked(child: AgentChild, failed: ErrorResponse) -> None:

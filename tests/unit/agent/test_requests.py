@@ -44,7 +44,7 @@ def test_a_request_without_our_meta_has_none(meta: Any) -> None:
         META | {"taskId": "../x"},
         META | {"taskId": new_task_id("dream")},
         META | {"clientId": "a b"},
-        META | {"dryRun": True},
+        META | {"dryRun": "yes"},
     ],
 )
 def test_broken_meta_is_refused(meta: Any) -> None:
