@@ -1,9 +1,13 @@
-"""Whole reads and writes on open descriptors."""
+"""Whole reads and writes on open descriptors, and whether others write."""
 
+import errno
+import fcntl
 import os
+import signal
 from collections.abc import Iterator
 
 _CHUNK_BYTES = 1 << 20
+_F_SETSIG = 10  # linux/fcntl.h; the fcntl module doesn't name it
 
 
 def write_all(opened: int, content: bytes) -> None:
@@ -26,3 +30,19 @@ def read_chunks(opened: int, *, max_bytes: int | None = None) -> Iterator[bytes]
             return
         left = None if left is None else left - len(chunk)
         yield chunk
+
+
+def is_being_written(opened: int) -> bool:
+    """Tell whether somebody has this file open for writing; False also where the system can't tell.
+
+    Args:
+        opened: descriptor of a regular file, open for reading only.
+    """
+    try:
+        # Whoever opens the file for writing meanwhile has us signalled: by one that nobody minds.
+        fcntl.fcntl(opened, _F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
+    fcntl.fcntl(opened, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return False

@@ -1,5 +1,6 @@
 """Foreign bytes that a commit displaced: kept in the store, never lost."""
 
+import errno
 import json
 import os
 import secrets
@@ -35,7 +36,8 @@ class Displaced:
 class ExternalRecords:
     """Foreign files by the intent that displaced them.
 
-    ``external/<seq>-<time>-<random>.bytes`` is a whole copy, the ``.json`` that follows it says what it is.
+    ``external/<seq>-<time>-<random>.bytes`` is the file or a copy, the ``.json`` that follows it says what
+    it is.
     """
 
     def __init__(self, files: StoreFiles) -> None:
@@ -49,14 +51,38 @@ class ExternalRecords:
             label: path of the document whose place it had.
             seq: of the intent that displaced it.
         """
-        record_id = f"{seq}-{clock.wall_ms()}-{secrets.token_hex(8)}"
-        found = stat_of(folder, name)
-        facts: dict[str, Any] = {"path": label, "at": clock.rfc3339(clock.wall_ms())}
+        record_id, facts, found = self._begin(folder, name, label=label, seq=seq)
         if found is not None and stat.S_ISREG(found.st_mode):
             facts["size_bytes"] = self._copy(folder, name, record_id + _COPY)
         elif found is not None and stat.S_ISLNK(found.st_mode):
             facts["link_to"] = os.readlink(name, dir_fd=folder)
         self._files.create(_FOLDER, record_id + _FACTS, json.dumps(facts).encode())
+
+    def take(self, folder: int, name: str, *, label: str, seq: int) -> None:
+        """Move a plain file in here that somebody has open, so that what is still written to it is kept.
+
+        On another file system than the store's it can only be copied as it is now. Arguments as for ``keep``.
+        """
+        record_id, facts, found = self._begin(folder, name, label=label, seq=seq)
+        facts["size_bytes"] = found.st_size if found is not None else 0
+        try:
+            with self._files.open(_FOLDER) as target_folder:
+                os.rename(name, record_id + _COPY, src_dir_fd=folder, dst_dir_fd=target_folder)
+                os.fsync(target_folder)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            self.keep(folder, name, label=label, seq=seq)
+        else:
+            self._files.create(_FOLDER, record_id + _FACTS, json.dumps(facts).encode())
+
+    @staticmethod
+    def _begin(
+        folder: int, name: str, *, label: str, seq: int
+    ) -> tuple[str, dict[str, Any], os.stat_result | None]:
+        now_ms = clock.wall_ms()
+        facts = {"path": label, "at": clock.rfc3339(now_ms)}
+        return f"{seq}-{now_ms}-{secrets.token_hex(8)}", facts, stat_of(folder, name)
 
     def displaced_by(self, seq: int) -> tuple[Displaced, ...]:
         """What an intent displaced, oldest first; needs no lock once the intent is in its place.

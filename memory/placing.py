@@ -6,11 +6,13 @@ The temporary files of a change carry its intent's random token: ``.part`` is be
 
 import os
 import stat
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 
-from memory.beneath import stat_of, unlink_if_there
+from memory.beneath import open_file, stat_of, unlink_if_there
 from memory.content import digest, digest_of, make_durable, write_undurable
+from memory.descriptors import is_being_written
 from memory.errors import StoreBusy, StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import Checkpoint
@@ -19,6 +21,8 @@ from memory.names import TEMPORARY_PREFIX
 from memory.renames import Renames
 
 _MAX_TRIES = 8
+_MAX_WAITS = 10
+_WAIT_S = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +165,10 @@ class Placer:
             return
         if stat.S_ISDIR(found.st_mode):
             self._give_back(placement, name)
+        if stat.S_ISREG(found.st_mode) and self._stays_open(placement.folder, name):
+            self._external.take(placement.folder, name, label=placement.label, seq=placement.seq)
+            self._checkpoint("external taken")
+            return
         seen = digest_of(placement.folder, name)
         known = {placement.old, digest(placement.new) if placement.new is not None else None}
         if seen not in known:
@@ -168,6 +176,16 @@ class Placer:
             self._checkpoint("external kept")
         unlink_if_there(placement.folder, name)
         self._checkpoint("displaced dropped")
+
+    @staticmethod
+    def _stays_open(folder: int, name: str) -> bool:
+        """Wait a moment for those who have a displaced file open for writing; nobody can open it any more."""
+        with open_file(folder, name) as opened:
+            for _ in range(_MAX_WAITS):
+                if not is_being_written(opened):
+                    return False
+                time.sleep(_WAIT_S)  # the system tells nobody when a file is closed
+            return True
 
     def _give_back(self, placement: Placement, name: str) -> None:
         # Somebody put a folder in the document's place between our look and the swap.

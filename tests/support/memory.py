@@ -44,13 +44,17 @@ class MemoryBase:
         recorded = store.seal(task)
         if recorded is not None:
             return recorded
+        return store.commit(self.stage(store, task, edits), result_of=describe)
+
+    def stage(self, store: Store, task: FencedTask, edits: Edits) -> Transaction:
+        """Begin a task that has sealed, with its edits staged."""
         transaction = store.begin(task, self.roots, writable=BOTH)
         for path, content in edits.items():
             if content is None:
                 transaction.remove(str(path))
             else:
                 transaction.write(str(path), content)
-        return store.commit(transaction, result_of=describe)
+        return transaction
 
 
 def fenced_task(
@@ -76,6 +80,12 @@ def revision(result: dict[str, Any] | None) -> str | None:
     assert result is not None
     found: str | None = result["revision"]
     return found
+
+
+def documents(base: MemoryBase) -> dict[str, bytes]:
+    """Bytes of every document of a base by path, temporary files included, indexes left out."""
+    found = tree(base.user, base.project)
+    return {path: content for path, content in found.items() if not path.endswith("/MEMORY.md")}
 
 
 def tree(*folders: Path) -> dict[str, bytes]:

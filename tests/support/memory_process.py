@@ -55,6 +55,46 @@ def commit(
     base.commit(store, task, edits)
 
 
+def commit_edited(
+    base: MemoryBase, task: FencedTask, edits: Edits, *, by_hand: Edits, checkpoint: Checkpoint = do_nothing
+) -> dict[str, Any]:
+    """Commit one task; somebody else makes edits of his own when it has read."""
+    store = open_store(base.path, checkpoint=checkpoint)
+    recorded = store.seal(task)
+    if recorded is not None:
+        return recorded
+    transaction = base.stage(store, task, edits)
+    for path, content in by_hand.items():
+        path.unlink() if content is None else base.put(path, content)
+    return store.commit(transaction, result_of=describe)
+
+
+def undo(
+    base: MemoryBase, task: FencedTask, revision: str, *, checkpoint: Checkpoint = do_nothing
+) -> dict[str, Any]:
+    """Open the store and take a revision back."""
+    store = open_store(base.path, checkpoint=checkpoint)
+    return store.seal(task) or store.undo(task, revision, base.roots, result_of=describe)
+
+
+def preview(
+    base: MemoryBase, task: FencedTask, edits: Edits, *, checkpoint: Checkpoint = do_nothing
+) -> dict[str, Any]:
+    """Open the store and preview one task."""
+    store = open_store(base.path, checkpoint=checkpoint)
+    return store.seal(task) or store.preview(base.stage(store, task, edits), result_of=describe)
+
+
+def apply(
+    base: MemoryBase, task: FencedTask, previewed: FencedTask, *, checkpoint: Checkpoint = do_nothing
+) -> dict[str, Any]:
+    """Open the store and apply the preview of another task."""
+    store = open_store(base.path, checkpoint=checkpoint)
+    return store.seal(task) or store.apply(
+        task, previewed.id, base.roots, result_of=lambda commit, _: describe(commit)
+    )
+
+
 def seal(base: MemoryBase, task: FencedTask, *, checkpoint: Checkpoint, native: bool) -> None:
     """Open the store and take a task's lane over."""
     open_store(base.path, checkpoint=checkpoint, renames=Renames(native=native)).seal(task)

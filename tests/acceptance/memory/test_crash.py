@@ -7,7 +7,7 @@ import pytest
 from memory.index import build_index
 from memory.renames import Renames
 from memory.store import open_store
-from tests.support.memory import KillAt, MemoryBase, describe, fenced_task, note, revision, tree
+from tests.support.memory import KillAt, MemoryBase, describe, documents, fenced_task, note, revision
 from tests.support.memory_process import commit, in_child, seal
 
 SLICES = 4
@@ -30,14 +30,6 @@ def prepare(memory_base):
     memory_base.commit(
         open_store(memory_base.path), before, {memory_base.project / "a.md": note("A", kind="project")}
     )
-
-
-def documents(memory_base):
-    return {
-        path: text
-        for path, text in tree(memory_base.user, memory_base.project).items()
-        if "MEMORY.md" not in path
-    }
 
 
 def expected(memory_base, old):

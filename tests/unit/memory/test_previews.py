@@ -9,7 +9,7 @@ from memory.errors import CommitConflict, DocumentInvalid, LeaseLost, PreviewSta
 from memory.revisions import Revisions
 from memory.store import open_store
 from tests.support.git_log import read_log
-from tests.support.memory import BOTH, MemoryBase, describe, fenced_task, note, tree
+from tests.support.memory import MemoryBase, describe, fenced_task, note, tree
 
 DAY_MS = 86_400_000
 
@@ -34,11 +34,9 @@ class Previewer:
         return task
 
     def stage(self, edits, *, read=()):
-        transaction = self.store.begin(self.task(), self.base.roots, writable=BOTH)
+        transaction = self.base.stage(self.store, self.task(), edits)
         for path in read:
             transaction.read(str(path))
-        for path, content in edits.items():
-            transaction.remove(str(path)) if content is None else transaction.write(str(path), content)
         return transaction
 
     def preview(self, edits, *, read=(), keep_ms=DAY_MS):

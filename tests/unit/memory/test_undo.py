@@ -15,7 +15,7 @@ from memory.errors import (
 from memory.index import build_index
 from memory.revisions import Revisions
 from memory.store import open_store
-from tests.support.memory import FolderAt, MemoryBase, describe, fenced_task, note, tree
+from tests.support.memory import FolderAt, MemoryBase, describe, documents, fenced_task, note, tree
 
 TEA = note("Tea", body="\n- green\n- black\n- white\n")
 
@@ -35,11 +35,6 @@ def undo(memory_base, store):
         return store.undo(task, revision, roots or memory_base.roots, result_of=describe)
 
     return undo
-
-
-def documents(memory_base):
-    files = tree(memory_base.user, memory_base.project)
-    return {path: content for path, content in files.items() if not path.endswith("MEMORY.md")}
 
 
 @pytest.fixture

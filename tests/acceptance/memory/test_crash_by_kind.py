@@ -1,0 +1,131 @@
+"""A merge, an undo, a preview or its application that is killed at any step is whole or absent."""
+
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory.files import StoreFiles
+from memory.history import History
+from memory.index import build_index
+from memory.journal import Journal
+from memory.store import open_store
+from tests.support.git_log import read_log
+from tests.support.memory import Edits, KillAt, MemoryBase, documents, fenced_task, note
+from tests.support.memory_process import apply, commit_edited, in_child, preview, undo
+
+OLD = note("Old", body="\n- one\n- two\n- three\n")
+TASK = fenced_task(9)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A task that is going to be killed.
+
+    Attributes:
+        call: runs it, in this process or in a child; takes a checkpoint.
+        changed: the documents that it leaves other than they are.
+        steps: names of some that it has to reach.
+    """
+
+    call: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+    changed: Edits
+    steps: tuple[str, ...] = ("journal linked", "exchanged", "index renamed", "applied", "history recorded")
+
+
+def edits_of(base: MemoryBase) -> Edits:
+    return {
+        base.user / "kept.md": OLD + b"- ours\n",
+        base.user / "gone.md": None,
+        base.project / "fresh/made.md": note("Made", kind="project"),
+    }
+
+
+def run_merge(base: MemoryBase) -> Run:
+    kept = base.user / "kept.md"
+    by_hand: Edits = {kept: OLD.replace(b"- one\n", b"")}
+    merged = OLD.replace(b"- one\n", b"") + b"- ours\n"
+    edits = edits_of(base)
+    return Run(commit_edited, (base, TASK, edits), {"by_hand": by_hand}, edits | {kept: merged})
+
+
+def run_undo(base: MemoryBase) -> Run:
+    before = documents(base)
+    base.commit(open_store(base.path), fenced_task(2), edits_of(base))
+    changed = {path: before.get(str(path)) for path in edits_of(base)}
+    return Run(undo, (base, TASK, "r2"), {}, changed)
+
+
+def run_preview(base: MemoryBase) -> Run:
+    steps = ("previews written", "previews durable", "journal linked", "applied")
+    return Run(preview, (base, TASK, edits_of(base)), {}, {}, steps)
+
+
+def run_apply(base: MemoryBase) -> Run:
+    previewed = fenced_task(2)
+    preview(base, previewed, edits_of(base))
+    return Run(apply, (base, TASK, previewed), {}, edits_of(base))
+
+
+RUNS = {"merge": run_merge, "undo": run_undo, "preview": run_preview, "apply": run_apply}
+
+
+def arrange(folder: Path, kind: str) -> tuple[MemoryBase, Run]:
+    folder.mkdir()
+    base = MemoryBase(folder)
+    base.put(base.user / "kept.md", OLD)
+    base.put(base.user / "gone.md", OLD)
+    base.commit(open_store(base.path), fenced_task(1), {base.project / "a.md": note("A", kind="project")})
+    return base, RUNS[kind](base)
+
+
+def left_by(run: Run, old: dict[str, bytes]) -> dict[str, bytes]:
+    wanted: dict[str, bytes | None] = {**old, **{str(path): content for path, content in run.changed.items()}}
+    return {path: content for path, content in wanted.items() if content is not None}
+
+
+def steps_of(folder: Path, kind: str) -> list[str]:
+    _, run = arrange(folder, kind)
+    names: list[str] = []
+    run.call(*run.arguments, **run.options, checkpoint=names.append)
+    assert set(run.steps) <= set(names)
+    return names
+
+
+def in_history(base: MemoryBase) -> dict[str, bytes]:
+    files = StoreFiles(base.path)
+    History(files, Journal(files)).catch_up(most=100)
+    return {str(base.path / path): content for path, content in read_log(base.path)[-1].files.items()}
+
+
+@pytest.mark.parametrize("kind", list(RUNS))
+def test_killed_at_any_step_a_task_of_any_kind_is_whole_or_absent(tmp_path, kind):
+    names = steps_of(tmp_path / "count", kind)
+
+    for step, name in enumerate(names):
+        base, run = arrange(tmp_path / f"step-{step}", kind)
+        old, new = documents(base), left_by(run, documents(base))
+
+        code = in_child(run.call, *run.arguments, **run.options, checkpoint=KillAt(step))
+        assert code == -signal.SIGKILL, name
+        result = open_store(base.path).seal(TASK)
+
+        found = documents(base)
+        by_hand = run.options.get("by_hand", {})
+        edited = old | {str(path): content for path, content in by_hand.items()}
+        assert found == new if result is not None else found in (old, edited), name
+        if result is None:
+            for path in by_hand:
+                base.put(path, old[str(path)])  # so that the task reads what it read before
+        run.call(*run.arguments, **run.options)
+        assert documents(base) == new, name
+        assert in_history(base).items() <= new.items(), name
+        for root in (base.user, base.project):
+            assert (root / "MEMORY.md").read_text() == build_index(root)
+        assert not (base.path / "memlane/external").exists(), name
+        assert list((base.path / "memlane/tmp").iterdir()) == []
