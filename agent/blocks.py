@@ -13,9 +13,12 @@ MEMORY_DOCUMENT = "memory-document"
 MEMORY_CANDIDATES = "memory-candidates"
 ENVIRONMENT = "environment"
 
-_TAGS = "|".join((USER_CONTENT, MEMORY_INDEX, MEMORY_DOCUMENT, MEMORY_CANDIDATES, ENVIRONMENT))
+_TAGS = (USER_CONTENT, MEMORY_INDEX, MEMORY_DOCUMENT, MEMORY_CANDIDATES, ENVIRONMENT)
+_UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"  # a model may read over these
 # the bounds keep the search linear on a text of "<" and blanks
-_DELIMITER = re.compile(rf"<(?=\||\s{{0,8}}/?\s{{0,8}}(?:{_TAGS}))", re.IGNORECASE)
+_GAP = rf"[\s{_UNSEEN}]{{0,8}}"
+_NAMES = "|".join(f"[{_UNSEEN}]{{0,2}}".join(tag) for tag in _TAGS)
+_DELIMITER = re.compile(rf"<(?=\||{_GAP}/?{_GAP}(?:{_NAMES}))", re.IGNORECASE)
 _AMBIGUOUS = re.compile(r"&(?=(?:amp|lt);)")
 _ESCAPED = re.compile(r"&(amp|lt);")
 _PLAIN = {"amp": "&", "lt": "<"}

@@ -55,7 +55,7 @@ def read_file(transaction: Transaction, arguments: ReadFile) -> str:
 
 
 def list_directory(transaction: Transaction, arguments: ListDirectory) -> str:
-    """Show the names in a folder, directories first."""
+    """Show the names in a folder, directories first, as a block of untrusted data."""
     require_reachable(transaction, arguments.path)
     entries = [
         entry
@@ -67,7 +67,7 @@ def list_directory(transaction: Transaction, arguments: ListDirectory) -> str:
     lines = [_entry_line(entry) for entry in entries[:MAX_ENTRIES]]
     if len(entries) > MAX_ENTRIES:
         lines.append(f"… and {len(entries) - MAX_ENTRIES} more")
-    return "\n".join(lines)
+    return blocks.wrap(blocks.MEMORY_DOCUMENT, "\n".join(lines))
 
 
 def grep_search(transaction: Transaction, arguments: GrepSearch, *, deadline: Deadline) -> str:

@@ -257,7 +257,7 @@ def test_a_folder_lists_directories_first_and_leaves_out_ignored_names(
 
     text = tool_run.call("list_directory", args(path=str(roots.user), ignore=["*.tmp"])).text
 
-    assert text == "[DIR] z\nb.md"
+    assert text == "<memory-document>\n[DIR] z\nb.md\n</memory-document>"
 
 
 def test_an_empty_folder_and_a_long_one_are_said_to_be_so(tool_run: ToolRun, roots: Roots) -> None:
@@ -267,7 +267,7 @@ def test_an_empty_folder_and_a_long_one_are_said_to_be_so(tool_run: ToolRun, roo
 
     text = tool_run.call("list_directory", args(path=str(roots.user))).text
 
-    assert text.endswith("099.md\n… and 3 more")
+    assert text.endswith("099.md\n… and 3 more\n</memory-document>")
 
 
 def test_a_search_shows_matching_lines_by_file(tool_run: ToolRun, roots: Roots) -> None:
