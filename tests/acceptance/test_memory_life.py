@@ -1,4 +1,4 @@
-"""A lived-in memory folder through the whole service: looked at, forgotten in, dreamt over, all taken back."""
+"""A lived-in memory folder through the whole service: looked at, forgotten in, dreamt over, taken back."""
 
 import json
 import subprocess
