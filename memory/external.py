@@ -93,6 +93,26 @@ class ExternalRecords:
         names = (name for name in self._files.names(_FOLDER) if name.startswith(f"{seq}-"))
         return tuple(self._displaced(name) for name in sorted(names) if name.endswith(_FACTS))
 
+    def forget(self, label: str) -> None:
+        """Remove everything that stood in a document's place, whichever intent displaced it."""
+        for name in self._files.names(_FOLDER):
+            if name.endswith(_FACTS) and self._displaced(name).path == label:
+                self._remove(name)
+
+    def prune(self, seq: int) -> None:
+        """Remove what an intent displaced and the history shows; what it can't show stays."""
+        for name in self._files.names(_FOLDER):
+            if (
+                name.startswith(f"{seq}-")
+                and name.endswith(_FACTS)
+                and self._displaced(name).content is not None
+            ):
+                self._remove(name)
+
+    def _remove(self, name: str) -> None:
+        self._files.remove(_FOLDER, name.removesuffix(_FACTS) + _COPY)  # first: the facts tell where it is
+        self._files.remove(_FOLDER, name)
+
     def _displaced(self, name: str) -> Displaced:
         facts = self._files.read(_FOLDER, name)
         try:

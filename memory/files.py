@@ -172,6 +172,13 @@ class StoreFiles:
                 with suppress(OSError):  # one that can't be removed is in nobody's way
                     unlink_if_there(temporary, name)
 
+    def remove(self, folder_name: str, name: str) -> None:
+        """Remove a file durably; fine when it is gone already."""
+        with self.open(folder_name) as folder:
+            unlink_if_there(folder, name)
+            os.fsync(folder)
+        self.checkpoint(f"{folder_name} removed")
+
     def remove_older(self, folder_name: str, *, before_ms: int) -> None:
         """Remove a folder's plain files that were last written before a time, epoch milliseconds."""
         with self.open(folder_name) as folder:

@@ -3,20 +3,21 @@
 import re
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from dulwich import errors
+from dulwich.diff_tree import tree_changes
 from dulwich.file import FileLocked
 from dulwich.object_store import commit_tree_changes
-from dulwich.objects import Blob, Commit, ObjectID, Tree
+from dulwich.objects import Blob, Commit, ObjectID, Tree, TreeEntry
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
 from memory.beneath import FOLDER_MODE
 from memory.errors import StoreUnusable
-from memory.projection import HistoryCommit
+from memory.projection import HistoryCommit, without_documents
 
 _BRANCH = "main"
 _REF = Ref(f"refs/heads/{_BRANCH}".encode())
@@ -66,6 +67,32 @@ class GitRepository:
         if parent is not None:
             self._repo.refs[_REF] = parent
 
+    def commits(self) -> Iterator[HistoryCommit]:
+        """All commits, oldest first, each with what it changed."""
+        if (head := self._head()) is None:
+            return
+        tree = None
+        for entry in self._repo.get_walker(include=[head.id], order="topo", reverse=True):
+            yield self._read(entry.commit, before=tree)
+            tree = entry.commit.tree
+
+    def _read(self, commit: Commit, *, before: ObjectID | None) -> HistoryCommit:
+        subject, _, details = commit.message.decode().rstrip("\n").partition("\n\n")
+        return HistoryCommit(
+            subject=subject,
+            details=tuple(details.split("\n")) if details else (),
+            at_s=commit.commit_time,
+            ours=commit.author == _OURS,
+            contents=dict(self._changed_between(before, commit.tree)),
+        )
+
+    def _changed_between(self, old: ObjectID | None, new: ObjectID) -> Iterator[tuple[str, bytes | None]]:
+        for change in tree_changes(self._repo.object_store, old, new):
+            if change.new is not None and change.new.sha is not None:
+                yield _path(change.new), self._repo[change.new.sha].as_raw_string()
+            elif change.old is not None:
+                yield _path(change.old), None
+
     def _head(self) -> Commit | None:
         if _REF not in self._repo.refs:
             return None
@@ -113,6 +140,10 @@ class GitRepository:
         return made.id
 
 
+def _path(entry: TreeEntry) -> str:
+    return (entry.path or b"").decode()
+
+
 @contextmanager
 def open_repository(folder: Path) -> Iterator[GitRepository]:
     """Open the repository in a folder, making it there when the folder is empty.
@@ -135,9 +166,37 @@ def open_repository(folder: Path) -> Iterator[GitRepository]:
 
 
 def _make(folder: Path) -> None:
-    making = folder.with_suffix(".new")  # renamed when it is whole; a maker that was killed may have left it
+    making = make_apart(folder)
+    making.rename(folder)
+
+
+def make_apart(folder: Path) -> Path:
+    """Make an empty repository beside a folder, to be renamed to it when it is whole.
+
+    Returns:
+        Its own folder; one that a killed maker left there is removed first.
+    """
+    making = folder.with_suffix(".new")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir()
     making.chmod(FOLDER_MODE)  # whatever the umask took away
     Repo.init_bare(making, default_branch=_BRANCH.encode(), shared_repository=_PRIVATE).close()
-    making.rename(folder)
+    return making
+
+
+def copy_without(folder: Path, forget: Collection[str]) -> None:
+    """Put a copy without some documents, as if they had never been, in the place of a repository.
+
+    A copier that is killed right at the end leaves none: then it has to be made anew from the journal.
+
+    Raises:
+        StoreUnusable, OSError: as for ``open_repository``; the repository is as it was.
+    """
+    with open_repository(folder) as old, open_repository(make_apart(folder)) as new:
+        for commit in old.commits():
+            new.record([without_documents(commit, forget)])
+    gone = folder.with_suffix(".old")
+    shutil.rmtree(gone, ignore_errors=True)
+    folder.rename(gone)
+    folder.with_suffix(".new").rename(folder)
+    shutil.rmtree(gone)

@@ -3,6 +3,10 @@
 It can be made anew at any time, as far as the journal still has its texts: remove ``history.git``.
 """
 
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.logs import get_logger
@@ -51,13 +55,45 @@ class History:
         """
         from memory.git_repository import open_repository  # not before it is needed: see there
 
+        with self._locked() as folder, open_repository(folder) as repository:
+            self._files.checkpoint("history ready")
+            self._show(repository, most=most)
+
+    def shown_seq(self) -> int:
+        """Number of the last entry that the history shows, durably from now on; 0 for none.
+
+        Raises:
+            StoreBusy, StoreUnusable, OSError: as for ``catch_up``.
+        """
+        from memory.git_repository import open_repository
+
+        with self._locked() as folder, open_repository(folder) as repository:
+            shown = max(repository.last_seq(), self._position())
+        os.sync()  # git's files are many, and were not worth a wait one by one
+        return shown
+
+    def forget(self, paths: Collection[str]) -> None:
+        """Remove documents from the whole history, as if they had never been there.
+
+        Args:
+            paths: as ``projection.history_path`` names them.
+
+        Raises:
+            StoreBusy, StoreUnusable, OSError: as for ``catch_up``; the history is as it was.
+        """
+        from memory.git_repository import copy_without
+
+        with self._locked() as folder:
+            copy_without(folder, paths)
+
+    @contextmanager
+    def _locked(self) -> Iterator[Path]:
+        """Hold the history's lock, and give its folder."""
         with self._files.open() as store, hold_lock(store, name=HISTORY_LOCK_NAME, wait_ms=WAIT_MS):
             self._files.checkpoint("history locked")
             with self._files.open(FOLDER):  # made private, and never through a link
-                folder = self._files.base / STORE_NAME / FOLDER
-            with open_repository(folder) as repository:
-                self._files.checkpoint("history ready")
-                self._show(repository, most=most)
+                pass
+            yield self._files.base / STORE_NAME / FOLDER
 
     def _show(self, repository: "GitRepository", *, most: int) -> None:
         start = max(repository.last_seq(), self._position())

@@ -4,7 +4,8 @@
 the last one that a holder has settled: that one and all before it have reached their roots, save for
 the roots that the same record names as open, at most one intent a root. At most the intent after it is
 unsettled, left by a crash. ``tasks/<task>`` names the intent of a task, so finding one costs two reads
-whatever the journal's length. ``tmp/<token>.intent`` is an intent before its commit.
+whatever the journal's length. ``tmp/<token>.intent`` is an intent before its commit. A settled entry is
+written again only to lose texts; ``state/pruned`` holds the number of the last one that age cost them.
 """
 
 from collections import defaultdict
@@ -24,6 +25,7 @@ from memory.records import Content, Record
 _JOURNAL = "journal"
 _STATE = "state"
 _APPLIED = "applied"
+_PRUNED = "pruned"
 _TASKS = "tasks"
 _FENCES = "fences"
 _DRAFT_SUFFIX = ".intent"
@@ -53,6 +55,7 @@ class PlannedChange(Record):
         old: digest of the bytes that stood there at the commit; None for no file.
         before: those bytes; None too where the store kept no texts yet.
         new: the whole new document; None removes the file.
+        pruned: whether both are gone, because the entry got old or the document had to be forgotten.
     """
 
     root: str
@@ -61,11 +64,12 @@ class PlannedChange(Record):
     old: str | None
     before: Content | None = None
     new: Content | None
+    pruned: bool = False
 
     @property
     def has_texts(self) -> bool:
         """Whether both versions of the document are here."""
-        return (self.before is None) == (self.old is None)
+        return not self.pruned and (self.before is None) == (self.old is None)
 
 
 class Intent(Record):
@@ -121,6 +125,10 @@ class _Fence(Record):
 class _OpenRoot(Record):
     seq: int
     root: str
+
+
+class _Pruned(Record):
+    seq: int
 
 
 class _Applied(Record):
@@ -234,6 +242,19 @@ class Journal:
     def append(self, intent: Intent) -> None:
         """Publish a drafted intent durably: once this returns, its task has committed."""
         self._files.publish(intent.token + _DRAFT_SUFFIX, _JOURNAL, _entry_name(intent.seq))
+
+    def rewrite(self, intent: Intent) -> None:
+        """Put a settled intent that has lost texts in the place of its entry, durably."""
+        self._files.replace(_JOURNAL, _entry_name(intent.seq), intent.to_json())
+
+    def pruned_seq(self) -> int:
+        """Number of the last entry that age has cost its texts, 0 for none; needs no lock."""
+        found = self._read(_STATE, _PRUNED, _Pruned)
+        return found.seq if found is not None else 0
+
+    def store_pruned(self, seq: int) -> None:
+        """Store that number durably."""
+        self._files.replace(_STATE, _PRUNED, _Pruned(seq=seq).to_json())
 
     def settle(self, intent: Intent, *, unreached: Collection[str]) -> bool:
         """Record which roots an intent could not be brought to, and its task with it.

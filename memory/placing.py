@@ -165,13 +165,11 @@ class Placer:
             return
         if stat.S_ISDIR(found.st_mode):
             self._give_back(placement, name)
+        known = {placement.old, digest(placement.new) if placement.new is not None else None}
         if stat.S_ISREG(found.st_mode) and self._stays_open(placement.folder, name):
             self._external.take(placement.folder, name, label=placement.label, seq=placement.seq)
             self._checkpoint("external taken")
-            return
-        seen = digest_of(placement.folder, name)
-        known = {placement.old, digest(placement.new) if placement.new is not None else None}
-        if seen not in known:
+        elif digest_of(placement.folder, name) not in known:
             self._external.keep(placement.folder, name, label=placement.label, seq=placement.seq)
             self._checkpoint("external kept")
         unlink_if_there(placement.folder, name)

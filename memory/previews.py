@@ -1,6 +1,6 @@
 """What previews would commit: ``previews/<task>.json``, kept until it is applied or too old."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -101,15 +101,25 @@ class Previews:
         if stale:
             raise PreviewStale("changed since the preview: " + ", ".join(stale), paths=stale)
 
+    def forget(self, documents: Collection[tuple[str, str]]) -> None:
+        """Remove previews that change one of these documents, given by root and path."""
+        for name in self._files.names(_FOLDER):
+            preview = self._read(name)
+            if preview is None or any((one.root, one.path) in documents for one in preview.changes):
+                self._files.remove(_FOLDER, name)
+
     def _find(self, task: TaskId) -> StagedPreview | None:
-        content = self._files.read(_FOLDER, file_name(task))
+        preview = self._read(file_name(task))
+        return preview if preview is not None and preview.until_ms > clock.wall_ms() else None
+
+    def _read(self, name: str) -> StagedPreview | None:
+        content = self._files.read(_FOLDER, name)
         if content is None:
             return None
         try:
-            preview = StagedPreview.model_validate_json(content)
+            return StagedPreview.model_validate_json(content)
         except ValidationError as error:
-            raise StoreUnusable(f"{_FOLDER}/{file_name(task)} is damaged") from error
-        return preview if preview.until_ms > clock.wall_ms() else None
+            raise StoreUnusable(f"{_FOLDER}/{name} is damaged") from error
 
 
 def _find_stale(preview: StagedPreview, transaction: Transaction) -> Iterator[str]:

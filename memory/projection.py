@@ -1,13 +1,15 @@
 """What the history shows of the journal; pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memory.external import Displaced
 from memory.journal import Intent
 
 MAX_SUBJECT_CHARS = 200
+_HEAD = re.compile(r"(r[0-9]+ [a-z]+:).*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +52,20 @@ def project(
         details=(f"Task: {intent.task}", f"Lane: {intent.lane}", f"Client: {intent.client or '-'}"),
         at_s=at_s,
         ours=True,
-        contents={history_path(change.root, change.path): change.new for change in intent.changes},
+        contents={
+            history_path(change.root, change.path): change.new
+            for change in intent.changes
+            if not change.pruned
+        },
     )
+
+
+def without_documents(commit: HistoryCommit, paths: Collection[str]) -> HistoryCommit:
+    """The same commit without documents at these paths; what it says goes with them."""
+    if commit.contents.keys().isdisjoint(paths):
+        return commit
+    kept = {path: content for path, content in commit.contents.items() if path not in paths}
+    return replace(commit, subject=_HEAD.sub(r"\1", commit.subject), contents=kept)
 
 
 def history_path(root: str, path: str) -> str:

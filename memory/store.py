@@ -1,6 +1,6 @@
 """The store of one memory base: fences, journal, commits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -9,6 +9,7 @@ from core.acp import Preview, Scope
 from core.ids import TaskId
 from memory.apply import Applier, find_drift, root_name
 from memory.beneath import disk_errors
+from memory.cleaning import Cleaner, Hold
 from memory.diffs import diff_changes
 from memory.errors import LeaseLost, PreviewStale, StoreUnusable, TaskClosed
 from memory.files import Checkpoint, StoreFiles, do_nothing
@@ -26,6 +27,8 @@ from memory.reconciling import reconcile
 from memory.renames import Renames
 from memory.revisions import find_changes, newest_revision
 from memory.transaction import Transaction
+
+_WHAT = "the memory store"
 
 
 class Store:
@@ -131,7 +134,7 @@ class Store:
             CommitConflict: names the documents that changed since in a way that can't be merged.
             LeaseLost, TaskClosed, StoreBusy, StoreUnusable: as for ``commit``.
         """
-        with disk_errors("the memory store"):
+        with disk_errors(_WHAT):
             seen = find_changes(self._journal, revision, base=self.base, roots=roots)
         transaction = Transaction(task, roots, writable=frozenset())
         for change in invert(seen.require_texts(), roots=roots):
@@ -207,13 +210,57 @@ class Store:
                 self._journal.close(task)
             return result
 
+    def prune(self, *, before_ms: int) -> int:
+        """Take their texts from old commits that the history shows; who, when and where stay in the journal.
+
+        They can't be shown or undone by the service any more then.
+
+        Args:
+            before_ms: how old they have to be, epoch milliseconds. Leave at least the life of a task's
+                record: its result goes too.
+
+        Returns:
+            How many entries there were, 50 at most: call again until there are none.
+
+        Raises:
+            StoreBusy, StoreUnusable: as for ``seal``; entries pruned so far stay so.
+        """
+        with disk_errors(_WHAT):
+            return self._cleaner(self._held).prune(before_ms=before_ms)
+
+    def purge(self, task: FencedTask, documents: Collection[tuple[Scope, str]], roots: Roots) -> None:
+        """Take every text of some documents from journal, history, previews and displaced files.
+
+        What is in the roots stays. It is done again after a failure; doing it twice does no harm.
+
+        Args:
+            documents: scope and path relative to its root.
+
+        Raises:
+            LeaseLost: the stored fence is not ours.
+            StoreBusy, StoreUnusable: as for ``seal``, or a commit of theirs waits for its place; a part may
+                be done.
+        """
+
+        @contextmanager
+        def hold() -> Iterator[HeldStore]:
+            with self._held() as held:
+                self._require_fence(task)
+                yield held
+
+        with disk_errors(_WHAT):
+            self._cleaner(hold).purge(documents, roots)
+
+    def _cleaner(self, hold: Hold) -> Cleaner:
+        return Cleaner(self._files, self._journal, self._history, hold=hold)
+
     def require_writable(self) -> None:
         """Find out whether a task could write now, by a file that is made and removed; takes no lock.
 
         Raises:
             StoreUnusable: the store is gone, another one, read-only or full.
         """
-        with disk_errors("the memory store"):
+        with disk_errors(_WHAT):
             require_store(self._files, read_store_id(self._files), self.store_id)
         self._files.require_writable()
 
@@ -230,7 +277,7 @@ class Store:
     @contextmanager
     def _held(self) -> Iterator[HeldStore]:
         """Hold the lock, with every committed intent in its place or its roots blocked."""
-        with disk_errors("the memory store"), self._files.open() as folder, hold_lock(folder) as lock:
+        with disk_errors(_WHAT), self._files.open() as folder, hold_lock(folder) as lock:
             require_store(self._files, find_store_id(self._files), self.store_id)
             held = HeldStore(self._files, self._journal, Applier(self._files, lock, renames=self._renames))
             held.tidy_up()
@@ -243,16 +290,16 @@ class Store:
         if stored < task.fence:
             self._journal.store_fence(task.lane, task.fence)
 
-    def _require_current(self, task: FencedTask) -> dict[str, Any] | None:
+    def _require_fence(self, task: FencedTask) -> None:
         stored = self._journal.stored_fence(task.lane)
         if stored != task.fence:
             raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
-        return self._journal.find(task.id)
 
     def _run(self, task: FencedTask, plan: Callable[[HeldStore], Intent]) -> dict[str, Any]:
         """Commit what is planned under the lock, unless the task has committed already."""
         with self._held() as held:
-            recorded = self._require_current(task)
+            self._require_fence(task)
+            recorded = self._journal.find(task.id)
             if recorded is not None:
                 return recorded
             intent = plan(held)
@@ -339,7 +386,7 @@ def open_store(
         StoreBusy: a new store's lock was not free within 10 s.
     """
     files = StoreFiles(canonical_folder(base, "memory base"), checkpoint=checkpoint)
-    with disk_errors("the memory store"):
+    with disk_errors(_WHAT):
         if expect is not None:
             require_store(files, read_store_id(files), expect)
             return Store(files, store_id=expect, renames=renames or Renames())

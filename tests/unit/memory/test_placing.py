@@ -1,3 +1,4 @@
+import errno
 import os
 import shutil
 import signal
@@ -119,3 +120,43 @@ def test_a_document_is_durable_before_it_takes_its_place(memory_base, monkeypatc
     memory_base.commit(open_store(memory_base.path, checkpoint=look), fenced_task(), {path: note()})
 
     assert ready == [path.stat().st_ino]
+
+
+def test_a_displaced_file_that_somebody_still_writes_to_is_kept_to_his_last_byte(memory_base):
+    path = memory_base.put(memory_base.user / "a.md", note("Old"))
+    with path.open("r+b") as held_open:
+        memory_base.commit(open_store(memory_base.path), fenced_task(), {path: note("Ours")})
+        held_open.truncate(0)
+        held_open.write(note("Theirs"))
+
+    assert path.read_bytes() == note("Ours")
+    (kept,) = (memory_base.path / "memlane/external").glob("*.bytes")
+    assert kept.read_bytes() == note("Theirs")
+    assert list(memory_base.user.glob(".memlane-*")) == []
+
+
+def test_a_file_that_is_only_read_is_displaced_as_any_other(memory_base):
+    path = memory_base.put(memory_base.user / "a.md", note("Old"))
+
+    with path.open("rb"):
+        memory_base.commit(open_store(memory_base.path), fenced_task(), {path: None})
+
+    assert not (memory_base.path / "memlane/external").exists()
+
+
+def test_on_another_file_system_a_file_that_is_written_to_is_copied(memory_base, monkeypatch):
+    path = memory_base.put(memory_base.user / "a.md", note("Old"))
+    rename = os.rename
+
+    def refuse_to_leave(source, target, **folders):
+        if str(target).endswith(".bytes"):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        rename(source, target, **folders)
+
+    monkeypatch.setattr(os, "rename", refuse_to_leave)
+    with path.open("r+b"):
+        memory_base.commit(open_store(memory_base.path), fenced_task(), {path: note("Ours")})
+
+    (kept,) = (memory_base.path / "memlane/external").glob("*.bytes")
+    assert kept.read_bytes() == note("Old")
+    assert list(memory_base.user.glob(".memlane-*")) == []

@@ -287,3 +287,42 @@ def test_a_project_root_inside_the_user_root_is_the_projects(tmp_path):
     transaction = Transaction(fenced_task(), Roots(tmp_path, inner), writable=frozenset())
 
     assert transaction.scope_of(str(inner / "x.md")) == "project"
+
+
+@pytest.mark.parametrize(
+    "name", ["MEMORY.md", "memory.md", "sub/MEMORY.md", "pinned/p.md", "Pinned/p.md", "a.txt"]
+)
+def test_what_may_not_be_written_may_not_be_removed(memory_base, name):
+    path = memory_base.put(memory_base.user / name, note())
+    transaction = memory_base.transaction()
+
+    with pytest.raises(PathRefused):
+        transaction.remove(str(path))
+
+    assert transaction.changes == ()
+    assert path.read_bytes() == note()
+
+
+def test_an_adopted_change_counts_as_made_on_what_it_says(memory_base, tea):
+    transaction = Transaction(fenced_task(), memory_base.roots, writable=frozenset())
+    change = Change(str(tea), "user", note("Earlier"), None)
+
+    transaction.adopt(change)
+
+    assert transaction.changes == (change,)
+    assert transaction.look_again(str(tea)) == note("Tea")
+    with pytest.raises(PathEscape):
+        transaction.adopt(Change("/etc/x.md", "user", None, note()))
+
+
+def test_it_tells_which_documents_it_has_looked_at(memory_base, tea):
+    transaction = memory_base.transaction()
+    memory_base.put(memory_base.user / "MEMORY.md", b"index")
+    transaction.read(str(memory_base.user / "MEMORY.md"))
+    transaction.read(str(tea))
+    transaction.write(str(memory_base.project / "new.md"), note())
+
+    assert set(transaction.seen_documents()) == {
+        ("user", "user/tea.md", note("Tea")),
+        ("project", "new.md", None),
+    }
