@@ -10,6 +10,7 @@ from agent.errors import (
     NoUpdate,
     RunStopped,
     ScopeMismatch,
+    SecretDetected,
     SelectionFailed,
     TaskTimeout,
 )
@@ -65,6 +66,7 @@ _TIMED_OUT: Mapping[Kind, ErrorKind] = {
 _FAILURES: Mapping[type[Exception], Failure] = {
     CommitConflict: Failure("memory_conflict", "Memory was changed by another writer at the same time"),
     DocumentInvalid: Failure("memory_invalid", "The agent did not produce a well-formed memory document"),
+    SecretDetected: Failure("secret_detected", "What was to be remembered holds what looks like a secret"),
     StoreBusy: Failure("store_busy", "The memory store was locked for too long"),
     StoreUnusable: Failure("managed_memory_unavailable", "The memory store can't be used"),
     TaskClosed: Failure("task_closed", "The task was closed before"),

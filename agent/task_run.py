@@ -8,10 +8,12 @@ from typing import Any
 from agent.deadline import Deadline
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
+from agent.secrecy import keep_out, shown
 from core.acp import RESERVE_MS, Scope, TaskResult
 from core.clock import boot_ms
 from core.errors import MemlaneError
 from core.logs import get_logger
+from core.settings import SecretPolicy
 from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.paths import Roots
@@ -32,12 +34,14 @@ class Bench:
 
     Attributes:
         fast_model: for short questions whose answer has to be the same each time.
+        secrets: what is done with secrets on their way into memory.
     """
 
     store: Store
     roots: Roots
     model: Model
     fast_model: Model
+    secrets: SecretPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Attempt:
     transaction: Transaction
     model: Model
     fast_model: Model
+    secrets: SecretPolicy
     deadline: Deadline
 
 
@@ -73,7 +78,8 @@ class Staged:
 
     Attributes:
         ending: a word for the log.
-        result_of: makes the task's result of what will be committed; its usage is filled in afterwards.
+        result_of: makes the task's result of what will be committed; its usage is filled in afterwards, and
+            its summary is freed from secrets.
     """
 
     ending: str
@@ -147,20 +153,20 @@ class _TaskRun:
             transaction,
             model=MeteredModel(bench.model, self.meter),
             fast_model=MeteredModel(bench.fast_model, self.meter),
+            secrets=bench.secrets,
             deadline=deadline,
         )
         staged = self._work.stage(attempt)
+        keep_out(transaction, bench.secrets)
         deadline.check()
         result = self._commit(transaction, staged)
         self.ending = staged.ending
         return result
 
     def _commit(self, transaction: Transaction, staged: Staged) -> dict[str, Any]:
-        usage = {"usage": self.meter.usage}
         try:
             return self._bench.store.commit(
-                transaction,
-                result_of=lambda commit: staged.result_of(commit).model_copy(update=usage).to_wire(),
+                transaction, result_of=lambda commit: self._completed(staged.result_of(commit))
             )
         except (StoreBusy, StoreUnusable):
             # the journal may have been written before the failure; only the store knows
@@ -168,6 +174,10 @@ class _TaskRun:
             if recorded is None:
                 raise
             return recorded
+
+    def _completed(self, result: TaskResult) -> dict[str, Any]:
+        summary = shown(result.summary, self._bench.secrets)
+        return result.model_copy(update={"summary": summary, "usage": self.meter.usage}).to_wire()
 
     def _recorded(self) -> dict[str, Any] | None:
         """The recorded result of a commit that failed; None also when there is no time left to ask."""
