@@ -1,5 +1,7 @@
 """How a memory call of the agent can end other than with a commit."""
 
+from collections.abc import Iterable
+
 from core.errors import DependencyError, InputError, StateError
 
 
@@ -39,6 +41,20 @@ class ScopeMismatch(InputError):
     """The agent wrote to a scope that the request did not ask for. Nothing was committed."""
 
     code = "remember_scope_mismatch"
+
+
+class SecretDetected(InputError):
+    """What was to be remembered holds what looks like a secret. Nothing was committed.
+
+    Attributes:
+        rules: names of what it was recognised by; never the value.
+    """
+
+    code = "secret_detected"
+
+    def __init__(self, rules: Iterable[str]) -> None:
+        self.rules = tuple(rules)
+        super().__init__(f"recognised by {', '.join(self.rules)}")
 
 
 class ToolRefused(InputError):

@@ -10,6 +10,7 @@ from agent.errors import (
     NoUpdate,
     RunStopped,
     ScopeMismatch,
+    SecretDetected,
     SelectionFailed,
     TaskTimeout,
 )
@@ -71,6 +72,7 @@ _FAILURES: Mapping[type[Exception], Failure] = {
     PreviewStale: Failure("preview_stale", "Memory has changed since the preview, or the preview is gone"),
     RevisionNotFound: Failure("revision_not_found", "There is no such revision of this memory"),
     RevisionPruned: Failure("revision_not_found", "The texts of the revision are not kept any more"),
+    SecretDetected: Failure("secret_detected", "What was to be remembered holds what looks like a secret"),
     StoreBusy: Failure("store_busy", "The memory store was locked for too long"),
     StoreUnusable: Failure("managed_memory_unavailable", "The memory store can't be used"),
     TaskClosed: Failure("task_closed", "The task was closed before"),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from agent.secrecy import shown
 from agent.selection import select
 from agent.task_run import Attempt, Bench, Staged, TaskCall, Work, run_task
 from core.acp import ForgetParams, ForgetResult, RemovedEntry
@@ -42,7 +43,7 @@ def _stage(params: ForgetParams, attempt: Attempt) -> Staged:
         else ()
     )
     _remove(transaction, chosen, {_path_of(transaction, one): one.content for one in documents})
-    removed = [_removed_entry(transaction, one) for one in chosen]
+    removed = [_removed_entry(attempt, one) for one in chosen]
     return Staged("forgot" if removed else "unmatched", lambda commit: _result(commit, removed))
 
 
@@ -67,11 +68,12 @@ def _remove(transaction: Transaction, chosen: Iterable[Candidate], contents: _Co
             transaction.write(path, left)
 
 
-def _removed_entry(transaction: Transaction, candidate: Candidate) -> RemovedEntry:
+def _removed_entry(attempt: Attempt, candidate: Candidate) -> RemovedEntry:
+    text = shown(candidate.entry.text or candidate.name, attempt.secrets)
     return RemovedEntry(
         topic=candidate.type,
-        summary=(candidate.entry.text or candidate.name)[:MAX_ENTRY_CHARACTERS],
-        file_path=_path_of(transaction, candidate),
+        summary=text[:MAX_ENTRY_CHARACTERS],
+        file_path=_path_of(attempt.transaction, candidate),
         entry_index=candidate.entry.index,
     )
 

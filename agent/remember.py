@@ -8,6 +8,7 @@ from agent.errors import NoUpdate, RunStopped
 from agent.headless import HeadlessAgent, HeadlessRun, run_headless
 from agent.provenance import stamp_documents
 from agent.remember_prompt import Order, remember_order, remember_system
+from agent.secrecy import admit
 from agent.task_run import Attempt, Bench, Staged, TaskCall, Work, run_task
 from agent.tools import MemoryTools
 from core.acp import RememberParams, RememberResult
@@ -29,13 +30,14 @@ def remember(params: RememberParams, call: TaskCall, bench: Bench) -> dict[str, 
 
 def _stage(params: RememberParams, attempt: Attempt) -> Staged:
     transaction, is_clean = attempt.transaction, params.context_mode == "clean"
+    content = admit(params.content, attempt.secrets)
     memory_tools = MemoryTools(
         transaction,
         deadline=attempt.deadline,
         allowed=tools.WRITING_TOOLS if is_clean else tools.ALL_TOOLS,
         max_new=MAX_NEW_DOCUMENTS,
     )
-    agent = _agent(transaction, params.content, is_clean=is_clean)
+    agent = _agent(transaction, content, is_clean=is_clean)
     run = run_headless(agent, model=attempt.model, tools=memory_tools, deadline=attempt.deadline)
     _require_saved(run, memory_tools)
     if not transaction.changes:

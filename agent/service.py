@@ -93,8 +93,9 @@ class MemoryService:
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
         call.deadline.check()
         store = self._store()
-        roots = find_roots(self._settings.memory_base, self.workspace, local=self._settings.memory_local)
-        return run(call, Bench(store, roots, self._model, self._fast_model))
+        settings = self._settings
+        roots = find_roots(settings.memory_base, self.workspace, local=settings.memory_local)
+        return run(call, Bench(store, roots, self._model, self._fast_model, settings.secrets))
 
     def _tell_once(self, reason: str) -> None:
         # asked every few seconds, and the same news each time is none

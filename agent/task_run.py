@@ -8,10 +8,12 @@ from typing import Any
 from agent.deadline import Deadline
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
+from agent.secrecy import keep_out, shown
 from core.acp import RESERVE_MS, Scope, TaskResult
 from core.clock import boot_ms
 from core.errors import MemlaneError
 from core.logs import get_logger
+from core.settings import SecretPolicy
 from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.paths import Roots
@@ -33,12 +35,14 @@ class Bench:
 
     Attributes:
         fast_model: for short questions whose answer has to be the same each time.
+        secrets: what is done with secrets on their way into memory.
     """
 
     store: Store
     roots: Roots
     model: Model
     fast_model: Model
+    secrets: SecretPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,7 @@ class Attempt:
     transaction: Transaction
     model: Model
     fast_model: Model
+    secrets: SecretPolicy
     deadline: Deadline
 
 
@@ -76,7 +81,8 @@ class Staged:
 
     Attributes:
         ending: a word for the log.
-        result_of: makes the task's result of what will be committed; its usage is filled in afterwards.
+        result_of: makes the task's result of what will be committed; its usage is filled in afterwards, and
+            its summary is freed from secrets.
     """
 
     ending: str
@@ -190,9 +196,11 @@ class _StagedRun:
             transaction,
             model=MeteredModel(bench.model, self._meter),
             fast_model=MeteredModel(bench.fast_model, self._meter),
+            secrets=bench.secrets,
             deadline=deadline,
         )
         staged = self._work.stage(attempt)
+        keep_out(transaction, bench.secrets)
         deadline.check()
         keep = bench.store.preview if self._call.dry_run else bench.store.commit
         result = _settled(
@@ -203,10 +211,10 @@ class _StagedRun:
         return staged.ending, result
 
     def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
-        result = staged.result_of(commit).model_copy(update={"usage": self._meter.usage})
-        if self._call.dry_run:
-            result = result.model_copy(update={"summary": PREVIEW_LEAD + result.summary})
-        return result.to_wire()
+        result = staged.result_of(commit)
+        lead = PREVIEW_LEAD if self._call.dry_run else ""
+        summary = lead + shown(result.summary, self._bench.secrets)
+        return result.model_copy(update={"summary": summary, "usage": self._meter.usage}).to_wire()
 
 
 def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, bench: Bench) -> dict[str, Any]:

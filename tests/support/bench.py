@@ -12,6 +12,7 @@ from agent.remember import remember
 from agent.task_run import Bench, TaskCall
 from core.acp import DreamParams, ForgetParams, RememberParams, Scope
 from core.ids import Kind, LaneId, new_task_id
+from core.settings import SecretPolicy
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, Store, open_store
 
@@ -23,14 +24,16 @@ class MemoryBench:
 
     Attributes:
         store: replaced by one with a checkpoint in tests that need faults.
+        secrets: policy of the tasks.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, secrets: SecretPolicy = "reject") -> None:
         self.base, workspace = folder / "base", folder / "workspace"
         self.base.mkdir()
         workspace.mkdir()
         self.roots: Roots = find_roots(self.base, str(workspace))
         self.store: Store = open_store(self.base)
+        self.secrets = secrets
         self.use(OfflineModel())
 
     def use(self, model: Model) -> None:
@@ -54,7 +57,7 @@ class MemoryBench:
 
     @property
     def _bench(self) -> Bench:
-        return Bench(self.store, self.roots, self.model, self.model)
+        return Bench(self.store, self.roots, self.model, self.model, self.secrets)
 
 
 def task_call(kind: Kind, *, time_ms: int = 290_000) -> TaskCall:

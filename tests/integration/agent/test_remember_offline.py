@@ -59,6 +59,14 @@ def test_no_text_of_the_request_reaches_the_log(offline: AgentChild) -> None:
     assert "xyzzy" not in offline.log
 
 
+def test_a_secret_is_refused_and_told_to_nobody(offline: AgentChild) -> None:
+    failed = offline.remember("The password is hunter2-xyzzy")
+
+    assert_failed(failed, "secret_detected")
+    assert "xyzzy" not in str(failed) + offline.log
+    assert offline.documents() == {}
+
+
 def test_a_known_fact_changes_nothing_and_says_so(offline: AgentChild) -> None:
     offline.remember("Prefers short answers")
     before = offline.documents()

@@ -1,6 +1,15 @@
 import pytest
 
-from agent.errors import ModelRejected, ModelUnavailable, NoUpdate, RunStopped, ScopeMismatch, TaskTimeout
+from agent.errors import (
+    ModelRejected,
+    ModelUnavailable,
+    NoUpdate,
+    RunStopped,
+    ScopeMismatch,
+    SecretDetected,
+    SelectionFailed,
+    TaskTimeout,
+)
 from agent.failures import failure_of, overloaded
 from core.ids import Kind
 from memory.errors import (
@@ -26,6 +35,8 @@ from memory.errors import (
         (PathEscape("x"), "remember_path_escape"),
         (RunStopped("MAX_TURNS"), "remember_failed"),
         (ScopeMismatch("x"), "remember_scope_mismatch"),
+        (SecretDetected(["jwt"]), "secret_detected"),
+        (SelectionFailed("x"), "remember_failed"),
         (StoreBusy("x"), "store_busy"),
         (StoreUnusable("x"), "managed_memory_unavailable"),
         (TaskClosed("x"), "task_closed"),
