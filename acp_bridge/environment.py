@@ -4,7 +4,13 @@ from collections.abc import Mapping
 
 _NAMES = frozenset(
     {"PATH", "HOME", "LANG", "TMPDIR", "TZ"}
-    | {"MEMLANE_MEMORY_DIR", "MEMLANE_STORE_ID", "MEMLANE_LOG_LEVEL", "MEMLANE_FAST_MODEL", "MEMLANE_SECRETS"}
+    | {
+        "MEMLANE_MEMORY_DIR",
+        "MEMLANE_STORE_ID",
+        "MEMLANE_LOG_LEVEL",
+        "MEMLANE_FAST_MODEL",
+        "MEMLANE_POLICY_FILE",
+    }
 )
 _PREFIXES = ("LC_", "OPENAI_", "MEMLANE_MODEL_", "QWEN_CODE_MEMORY_")
 

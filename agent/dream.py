@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agent.briefing import environment, folders_of, one_sentence, read_index
+from agent.budget import turns_within
 from agent.dream_prompt import MAX_CALLS_PER_TURN, MAX_TURNS, dream_order, dream_system
 from agent.errors import RunStopped
 from agent.headless import HeadlessAgent, HeadlessRun, run_headless
@@ -69,7 +70,7 @@ class _Dreamer:
             allowed=(*ALL_TOOLS, MERGE_MEMORIES),
             judge=find_losses,
         )
-        agent = _agent(transaction, self.scope)
+        agent = _agent(attempt, self.scope)
         run = run_headless(agent, model=attempt.model, tools=tools, deadline=attempt.deadline)
         _require_usable(run, tools)
         stamp_documents(transaction, transaction.task)
@@ -91,12 +92,13 @@ class _Dreamer:
             _log.warning("dream_unrecorded", reason=str(error))
 
 
-def _agent(transaction: Transaction, scope: Scope) -> HeadlessAgent:
+def _agent(attempt: Attempt, scope: Scope) -> HeadlessAgent:
+    transaction = attempt.transaction
     return HeadlessAgent(
         name=AGENT_NAME,
         system=dream_system(scope, read_index(transaction, scope)),
         order=dream_order(folders_of(transaction), environment=environment()),
-        max_turns=MAX_TURNS,
+        max_turns=turns_within(attempt.policy, MAX_TURNS),
         max_calls=MAX_CALLS_PER_TURN,
         ends_with_save=False,
     )

@@ -43,6 +43,18 @@ class ScopeMismatch(InputError):
     code = "remember_scope_mismatch"
 
 
+class ScopeForbidden(InputError):
+    """The operator's policy allows no change where the task wants one. Nothing was committed."""
+
+    code = "scope_forbidden"
+
+
+class BudgetExceeded(StateError):
+    """The task took more than the operator's policy allows. Nothing was committed."""
+
+    code = "budget_exceeded"
+
+
 class SecretDetected(InputError):
     """What was to be remembered holds what looks like a secret. Nothing was committed.
 

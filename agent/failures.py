@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent.errors import (
+    BudgetExceeded,
     ModelRejected,
     ModelUnavailable,
     NoUpdate,
     RunStopped,
+    ScopeForbidden,
     ScopeMismatch,
     SecretDetected,
     SelectionFailed,
@@ -67,11 +69,13 @@ _TIMED_OUT: Mapping[Kind, ErrorKind] = {
     "undo": "undo_timeout",
 }
 _FAILURES: Mapping[type[Exception], Failure] = {
+    BudgetExceeded: Failure("budget_exceeded", "The task took more than the policy allows"),
     CommitConflict: Failure("memory_conflict", "Memory was changed by another writer at the same time"),
     DocumentInvalid: Failure("memory_invalid", "The agent did not produce a well-formed memory document"),
     PreviewStale: Failure("preview_stale", "Memory has changed since the preview, or the preview is gone"),
     RevisionNotFound: Failure("revision_not_found", "There is no such revision of this memory"),
     RevisionPruned: Failure("revision_not_found", "The texts of the revision are not kept any more"),
+    ScopeForbidden: Failure("scope_forbidden", "The policy allows no change in this scope"),
     SecretDetected: Failure("secret_detected", "What was to be remembered holds what looks like a secret"),
     StoreBusy: Failure("store_busy", "The memory store was locked for too long"),
     StoreUnusable: Failure("managed_memory_unavailable", "The memory store can't be used"),

@@ -69,7 +69,7 @@ def _remove(transaction: Transaction, chosen: Iterable[Candidate], contents: _Co
 
 
 def _removed_entry(attempt: Attempt, candidate: Candidate) -> RemovedEntry:
-    text = shown(candidate.entry.text or candidate.name, attempt.secrets)
+    text = shown(candidate.entry.text or candidate.name, attempt.policy.secrets)
     return RemovedEntry(
         topic=candidate.type,
         summary=text[:MAX_ENTRY_CHARACTERS],

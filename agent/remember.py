@@ -4,6 +4,7 @@ from typing import Any
 
 from agent import tools
 from agent.briefing import environment, folders_of, one_sentence, read_index
+from agent.budget import turns_within
 from agent.errors import NoUpdate, RunStopped
 from agent.headless import HeadlessAgent, HeadlessRun, run_headless
 from agent.provenance import stamp_documents
@@ -30,14 +31,14 @@ def remember(params: RememberParams, call: TaskCall, bench: Bench) -> dict[str, 
 
 def _stage(params: RememberParams, attempt: Attempt) -> Staged:
     transaction, is_clean = attempt.transaction, params.context_mode == "clean"
-    content = admit(params.content, attempt.secrets)
+    content = admit(params.content, attempt.policy.secrets)
     memory_tools = MemoryTools(
         transaction,
         deadline=attempt.deadline,
         allowed=tools.WRITING_TOOLS if is_clean else tools.ALL_TOOLS,
         max_new=MAX_NEW_DOCUMENTS,
     )
-    agent = _agent(transaction, content, is_clean=is_clean)
+    agent = _agent(attempt, content, is_clean=is_clean)
     run = run_headless(agent, model=attempt.model, tools=memory_tools, deadline=attempt.deadline)
     _require_saved(run, memory_tools)
     if not transaction.changes:
@@ -57,14 +58,15 @@ def _result(commit: Commit, summary: str) -> RememberResult:
     )
 
 
-def _agent(transaction: Transaction, content: str, *, is_clean: bool) -> HeadlessAgent:
+def _agent(attempt: Attempt, content: str, *, is_clean: bool) -> HeadlessAgent:
+    transaction = attempt.transaction
     folders = folders_of(transaction)
     indexes = None if is_clean else {scope: read_index(transaction, scope) for scope in folders}
     return HeadlessAgent(
         name=AGENT_NAME,
         system=remember_system(folders, indexes=indexes),
         order=remember_order(Order(content, folders), environment=None if is_clean else environment()),
-        max_turns=MAX_TURNS,
+        max_turns=turns_within(attempt.policy, MAX_TURNS),
     )
 
 

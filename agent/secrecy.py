@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from agent.errors import SecretDetected
-from core.settings import SecretPolicy
+from core.policies import SecretPolicy
 from memory.credentials import find_secrets, redact, secret_values
 from memory.transaction import Change, Transaction
 

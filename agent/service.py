@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from agent.budget import within_time
 from agent.deadline import Deadline
 from agent.methods import TASK_METHODS, Run
 from agent.models.interface import Model
@@ -13,6 +14,7 @@ from core import acp
 from core.clock import wall_ms
 from core.ids import ClientId, Kind, LaneId, TaskId, lane_id, new_task_id, workspace_id
 from core.logs import get_logger
+from core.policies import load_policies
 from core.settings import Settings
 from core.version import own_version
 from memory.errors import LeaseLost, StoreBusy, StoreUnusable
@@ -32,11 +34,15 @@ class MemoryService:
 
         Args:
             workspace: canonical absolute path.
+
+        Raises:
+            ConfigError: the policy file can't be used.
         """
         self.workspace = workspace
         self._settings = settings
         self._model = model
         self._fast_model = fast_model
+        self._policy = load_policies(settings.policy_file).of(workspace)
         self._told: str | None = None
 
     def describe(self) -> dict[str, Any]:
@@ -91,11 +97,12 @@ class MemoryService:
         return {"result": self._store().resolve(task, close=params.close)}
 
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
+        call = within_time(call, self._policy)
         call.deadline.check()
         store = self._store()
         settings = self._settings
         roots = find_roots(settings.memory_base, self.workspace, local=settings.memory_local)
-        return run(call, Bench(store, roots, self._model, self._fast_model, settings.secrets))
+        return run(call, Bench(store, roots, self._model, self._fast_model, self._policy))
 
     def _tell_once(self, reason: str) -> None:
         # asked every few seconds, and the same news each time is none

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agent.budget import allowed_scopes, require_few_writes
 from agent.deadline import Deadline
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
@@ -13,7 +14,7 @@ from core.acp import RESERVE_MS, Scope, TaskResult
 from core.clock import boot_ms
 from core.errors import MemlaneError
 from core.logs import get_logger
-from core.settings import SecretPolicy
+from core.policies import Policy
 from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.paths import Roots
@@ -35,14 +36,14 @@ class Bench:
 
     Attributes:
         fast_model: for short questions whose answer has to be the same each time.
-        secrets: what is done with secrets on their way into memory.
+        policy: what the operator lets tasks of this workspace do.
     """
 
     store: Store
     roots: Roots
     model: Model
     fast_model: Model
-    secrets: SecretPolicy
+    policy: Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Attempt:
     transaction: Transaction
     model: Model
     fast_model: Model
-    secrets: SecretPolicy
+    policy: Policy
     deadline: Deadline
 
 
@@ -111,7 +112,7 @@ def run_task(work: Work, call: TaskCall, bench: Bench) -> dict[str, Any]:
     Raises:
         MemlaneError: see ``agent.failures``; nothing was committed.
     """
-    meter = Meter()
+    meter = Meter(max_tokens=bench.policy.max_tokens)
     staged_run = _StagedRun(work, call, bench, meter=meter)
     return _TaskRun(staged_run.run_once, call, bench, meter=meter).run()
 
@@ -191,16 +192,19 @@ class _StagedRun:
     def run_once(self) -> tuple[str, dict[str, Any]]:
         bench, deadline = self._bench, self._call.deadline
         deadline.check()
-        transaction = bench.store.begin(self._call.task, bench.roots, writable=self._work.writable)
+        transaction = bench.store.begin(
+            self._call.task, bench.roots, writable=allowed_scopes(self._work.writable, bench.policy)
+        )
         attempt = Attempt(
             transaction,
             model=MeteredModel(bench.model, self._meter),
             fast_model=MeteredModel(bench.fast_model, self._meter),
-            secrets=bench.secrets,
+            policy=bench.policy,
             deadline=deadline,
         )
         staged = self._work.stage(attempt)
-        keep_out(transaction, bench.secrets)
+        keep_out(transaction, bench.policy.secrets)
+        require_few_writes(transaction, bench.policy)
         deadline.check()
         keep = bench.store.preview if self._call.dry_run else bench.store.commit
         result = _settled(
@@ -213,7 +217,7 @@ class _StagedRun:
     def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
         result = staged.result_of(commit)
         lead = PREVIEW_LEAD if self._call.dry_run else ""
-        summary = lead + shown(result.summary, self._bench.secrets)
+        summary = lead + shown(result.summary, self._bench.policy.secrets)
         return result.model_copy(update={"summary": summary, "usage": self._meter.usage}).to_wire()
 
 

@@ -54,6 +54,7 @@ ErrorKind = Literal[
     "model_unavailable",
     "model_rejected",
     "budget_exceeded",
+    "scope_forbidden",
     "secret_detected",
     "memory_invalid",
     "memory_conflict",

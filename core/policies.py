@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from core.acp import Scope
 from core.errors import ConfigError
 
-SecretsPolicy = Literal["reject", "redact", "allow"]
+SecretPolicy = Literal["reject", "redact", "allow"]
 
 
 class Policy(BaseModel):
@@ -32,7 +32,7 @@ class Policy(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    secrets: SecretsPolicy = "reject"
+    secrets: SecretPolicy = "reject"
     quarantine: bool = False
     scopes: Annotated[frozenset[Scope], Field(min_length=1)] = frozenset({"user", "project"})
     max_turns: Annotated[int, Field(ge=1, le=100)] | None = None

@@ -24,7 +24,6 @@ DEFAULT_MEMORY_BASE = Path("~/.qwen")
 
 _DURATION = re.compile(r"(\d{1,9})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-SecretPolicy = Literal["reject", "redact", "allow"]
 
 _S = TypeVar("_S", bound=BaseSettings)
 
@@ -48,7 +47,6 @@ class Settings(BaseSettings):
         store_id: memory store that has to lie in the memory base; unset means any, made if missing.
         agent_command: command of the agent child; unset means our own.
         agent_idle_s: seconds after which a child without work is stopped.
-        secrets: what is done with keys, tokens and passwords that would get into memory.
         threads: lanes that one worker runs at once.
         lane_batch: most tasks of one lane in a row, while each is short or no other lane waits.
         max_attempts: runs of a task whose worker died, the first included.
@@ -87,7 +85,6 @@ class Settings(BaseSettings):
     store_id: str | None = None
     agent_command: Annotated[tuple[str, ...], NoDecode] = ()
     agent_idle_s: Annotated[float, Field(gt=0)] = 600.0
-    secrets: SecretPolicy = "reject"
     threads: Annotated[int, Field(ge=1, le=256)] = 8
     lane_batch: Annotated[int, Field(ge=1, le=1000)] = 64
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 2

@@ -16,6 +16,7 @@ _MESSAGES = MappingProxyType(
         "model_unavailable": "The language model did not answer.",
         "model_rejected": "The language model rejected the request.",
         "budget_exceeded": "The task's budget is used up.",
+        "scope_forbidden": "The workspace's policy allows no change in this memory scope.",
         "worker_lost": "The worker died while it ran the task; nothing was written.",
         "secret_detected": "The content holds what looks like a secret.",
         "memory_invalid": "The agent's changes to memory were not valid.",

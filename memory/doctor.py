@@ -25,10 +25,19 @@ from memory.errors import DocumentMissing, StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import STORE_NAME, StoreFiles
 from memory.findings import Finding
+from memory.identity import parse_store_id, read_store_id
 from memory.journal import Journal
 from memory.ownership import list_projects, project_findings
-from memory.paths import LOCAL_ROOT, PROJECT_ROOT_NAME, PROJECTS_NAME, USER_ROOT_NAME, find_project
-from memory.store import open_present_store
+from memory.paths import (
+    LOCAL_ROOT,
+    PROJECT_ROOT_NAME,
+    PROJECTS_NAME,
+    USER_ROOT_NAME,
+    canonical_folder,
+    find_project,
+)
+from memory.renames import Renames
+from memory.store import Store
 
 _OURS_ALONE = (".part", ".index")  # their bytes are in the journal, or made again from the documents
 _log = get_logger(__name__)
@@ -89,7 +98,7 @@ def mend(base: Path, findings: Iterable[Finding]) -> None:
     drifted = {one.folder for one in findings if one.code in {"index_drift", "index_dangling"}}
     left_behind = [one for one in findings if one.code == "temporary_left"]
     if drifted or left_behind:
-        store = open_present_store(base)
+        store = _open_present_store(base)
         with disk_errors("the memory folders"):
             find_drift(drifted)  # reads the documents before the lock is taken, not under it
         with store.tidied() as applier:
@@ -137,6 +146,20 @@ def _mend_mode(finding: Finding) -> None:
         found = stat_of(folder, place.name)
         if found is not None:
             set_mode(folder, place.name, FOLDER_MODE if stat.S_ISDIR(found.st_mode) else FILE_MODE)
+
+
+def _open_present_store(base: Path) -> Store:
+    """Open the store of a memory base, whichever it is, and never make one.
+
+    Raises:
+        StoreUnusable: there is none, or it is damaged.
+    """
+    files = StoreFiles(canonical_folder(base, "memory base"))
+    with disk_errors("the memory store"):
+        content = read_store_id(files)
+    if content is None:
+        raise StoreUnusable(f"there is no memory store below {files.base} yet; the first task makes one")
+    return Store(files, store_id=parse_store_id(content), renames=Renames())
 
 
 def _remove_temporaries(base: Path, findings: Iterable[Finding]) -> None:

@@ -392,17 +392,3 @@ def open_store(
             return Store(files, store_id=expect, renames=renames or Renames())
         content = read_store_id(files) or make_store_id(files)
     return Store(files, store_id=parse_store_id(content), renames=renames or Renames())
-
-
-def open_present_store(base: Path) -> Store:
-    """Open the store of a memory base, whichever it is, and never make one.
-
-    Raises:
-        StoreUnusable: there is none, or it is damaged.
-    """
-    files = StoreFiles(canonical_folder(base, "memory base"))
-    with disk_errors("the memory store"):
-        content = read_store_id(files)
-    if content is None:
-        raise StoreUnusable(f"there is no memory store below {files.base} yet; the first task makes one")
-    return Store(files, store_id=parse_store_id(content), renames=Renames())

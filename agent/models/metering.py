@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from agent.deadline import Deadline
+from agent.errors import BudgetExceeded
 from agent.models.interface import Message, Model, Reply, ToolSpec
 from core.acp import Usage
 
@@ -14,8 +15,24 @@ class Meter:
         usage: the sum over every answer so far; a request without an answer counts nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, max_tokens: int | None = None) -> None:
+        """Start at nothing.
+
+        Args:
+            max_tokens: input and output tokens after which no model is asked any more.
+        """
         self.usage = Usage()
+        self._max_tokens = max_tokens
+
+    def require_tokens_left(self) -> None:
+        """Ask before each request.
+
+        Raises:
+            BudgetExceeded: as many tokens as may be are used.
+        """
+        used = self.usage.input_tokens + self.usage.output_tokens
+        if self._max_tokens is not None and used >= self._max_tokens:
+            raise BudgetExceeded(f"{used} tokens are used")
 
     def count(self, usage: Usage) -> None:
         """Add what one answer cost."""
@@ -41,7 +58,8 @@ class MeteredModel:
     def complete(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline
     ) -> Reply:
-        """Ask the model; raises what it raises."""
+        """Ask the model; raises what it raises, and BudgetExceeded in place of asking."""
+        self._meter.require_tokens_left()
         reply = self._model.complete(messages, tools, deadline=deadline)
         self._meter.count(reply.usage)
         return reply

@@ -5,6 +5,7 @@
 import os
 from threading import Event
 
+from core.policies import load_policies
 from core.settings import changed_environment, export_engine_settings, load_model_settings, load_settings
 
 export_engine_settings()  # before the import of jobs, which imports dramatiq
@@ -39,6 +40,7 @@ def run() -> int:
     configure_logs(settings.log_level, process="worker")
     workspaces = workspaces_of(settings)
     settings.state  # noqa: B018 - an unset URL is told before anything starts
+    load_policies(settings.policy_file)  # its children read it; one that can't be used is told now
     os.chdir(make_private(settings.home))
     while not require_fit_redis(settings):
         Event().wait(RETRY_S)

@@ -12,7 +12,7 @@ from agent.remember import remember
 from agent.task_run import Bench, TaskCall
 from core.acp import DreamParams, ForgetParams, RememberParams, Scope
 from core.ids import Kind, LaneId, new_task_id
-from core.settings import SecretPolicy
+from core.policies import Policy
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, Store, open_store
 
@@ -24,16 +24,19 @@ class MemoryBench:
 
     Attributes:
         store: replaced by one with a checkpoint in tests that need faults.
-        secrets: policy of the tasks.
+        policy: of the tasks.
     """
 
-    def __init__(self, folder: Path, *, secrets: SecretPolicy = "reject") -> None:
+    def __init__(
+        self,
+        folder: Path,
+    ) -> None:
         self.base, workspace = folder / "base", folder / "workspace"
         self.base.mkdir()
         workspace.mkdir()
         self.roots: Roots = find_roots(self.base, str(workspace))
         self.store: Store = open_store(self.base)
-        self.secrets = secrets
+        self.policy = Policy()
         self.use(OfflineModel())
 
     def use(self, model: Model) -> None:
@@ -57,7 +60,7 @@ class MemoryBench:
 
     @property
     def _bench(self) -> Bench:
-        return Bench(self.store, self.roots, self.model, self.model, self.secrets)
+        return Bench(self.store, self.roots, self.model, self.model, self.policy)
 
 
 def task_call(kind: Kind, *, time_ms: int = 290_000) -> TaskCall:

@@ -26,17 +26,20 @@ class CallingModel:
         meanwhile: Iterable[Callable[[], object]] = (),
         text: str = "Done.",
         name: str = "calling",
+        tokens: int = 0,
     ) -> None:
         """Take what to call.
 
         Args:
             meanwhile: what happens while each request is answered.
+            tokens: what each answer costs.
         """
         self._wanted = iter(wanted)
         self._until = until
         self._meanwhile = iter(meanwhile)
         self._text = text
         self.name = name
+        self._tokens = tokens
         self.asked: list[tuple[Message, ...]] = []
         self.given_ms: list[int] = []
 
@@ -53,7 +56,7 @@ class CallingModel:
             for name, arguments in [next(self._wanted, ("", {}))]
             if name
         ]
-        return Reply(self._text, tuple(made), Usage(model_calls=1))
+        return Reply(self._text, tuple(made), Usage(model_calls=1, output_tokens=self._tokens))
 
 
 class FailingModel:

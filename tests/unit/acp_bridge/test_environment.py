@@ -15,7 +15,7 @@ from acp_bridge.environment import child_environment
         "OPENAI_API_KEY",
         "MEMLANE_MODEL_TIMEOUT_S",
         "MEMLANE_FAST_MODEL",
-        "MEMLANE_SECRETS",
+        "MEMLANE_POLICY_FILE",
         "MEMLANE_MEMORY_DIR",
         "MEMLANE_STORE_ID",
         "QWEN_CODE_MEMORY_LOCAL",

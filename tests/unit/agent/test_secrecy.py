@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.errors import SecretDetected
-from core.settings import SecretPolicy
+from core.policies import Policy, SecretPolicy
 from tests.support.bench import MemoryBench
 from tests.support.calling_model import CallingModel
 from tests.support.memory import note, tree
@@ -74,7 +74,7 @@ def test_a_secret_in_what_a_model_wrote_commits_nothing(memory: MemoryBench, con
 
 
 def test_redacted_secrets_reach_neither_model_nor_memory_nor_result(memory: MemoryBench) -> None:
-    memory.secrets = "redact"
+    memory.policy = Policy(secrets="redact")
     model = write(memory, said(f"The key is {SECRET}, it turns."))
 
     result = memory.remember(f"The key is {SECRET}, it turns.")
@@ -87,7 +87,7 @@ def test_redacted_secrets_reach_neither_model_nor_memory_nor_result(memory: Memo
 
 
 def test_a_name_can_not_be_redacted(memory: MemoryBench) -> None:
-    memory.secrets = "redact"
+    memory.policy = Policy(secrets="redact")
     write(memory, said("x"), name=f"{SECRET}.md")
 
     with pytest.raises(SecretDetected):
@@ -96,7 +96,7 @@ def test_a_name_can_not_be_redacted(memory: MemoryBench) -> None:
 
 
 def test_what_is_allowed_is_kept_as_it_is(memory: MemoryBench) -> None:
-    memory.secrets = "allow"
+    memory.policy = Policy(secrets="allow")
     write(memory, said(SECRET))
 
     memory.remember(SECRET)
@@ -118,7 +118,7 @@ def test_a_document_that_holds_a_secret_already_can_be_updated(memory: MemoryBen
 def test_a_forgotten_secret_is_not_told_in_the_result(
     memory: MemoryBench, policy: SecretPolicy, shown: str
 ) -> None:
-    memory.secrets = policy
+    memory.policy = Policy(secrets=policy)
     path = put(memory, f"- Deploy key - {SECRET}\n- Likes tea")
     memory.use(CallingModel([("select_entries", {"ids": ["user:old.md:0"]})]))
 
