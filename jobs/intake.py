@@ -95,7 +95,7 @@ class Intake:
         limits = [self._limits.task_ttl_ms, self._limits.input_keep_ms, MAX_RECORDS]
         reply = self._scripts.call(
             "cancel",
-            [*state_keys(keys), keys.task(task), keys.input(task)],
+            state_keys(keys),
             [*log_args(keys), task, CANCELLED.code, CANCELLED.message, *limits, DOORBELL_MS, CONTROL_CHANNEL],
         )
         answer: CancelAnswer = reply[0]

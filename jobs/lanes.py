@@ -9,7 +9,7 @@ from core.ids import ClaimId, WorkspaceId
 from core.keys import LaneKeys
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
-from jobs.scripts import Call, Scripts, log_args, stamp_in, state_keys
+from jobs.scripts import Scripts, log_args, stamp_in, state_keys
 from jobs.tasks import End, Fence, Task, compact_json, fit_result, from_record
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; the lane may or may not be ours. Claim again with the same id.
         """
-        reply = self._scripts.call(*self._claim_call(workspace, claim, store_id))
+        keys = LaneKeys(workspace)
+        asked = [claim, store_id, self._limits.lease_ms, self._limits.max_attempts, DOORBELL_MS]
+        reply = self._scripts.call("claim", state_keys(keys), [*log_args(keys), *asked])
         return _grant(reply, claim, workspace=workspace)
 
     def renew(self, leases: Sequence[Lease]) -> list[Renewal]:
@@ -123,48 +125,35 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; repeat until there is one.
         """
-        return _finished(self._scripts.call(*self._finish_call(workspace, grant, end)))
+        keys = LaneKeys(workspace)
+        return _finished(self._scripts.call("finish", state_keys(keys), self._finish_args(keys, grant, end)))
 
     def finish_and_claim(
         self, workspace: WorkspaceId, grant: Grant, end: End, *, claim: ClaimId, store_id: str
     ) -> tuple[Finished, Grant | None]:
-        """Write a run's end and take the lane's next task, in one round trip.
+        """Write a run's end and take the lane's next task, in one step.
 
-        See ``finish_if_current`` and ``claim``; somebody else may claim in between.
+        See ``finish_if_current`` and ``claim``. Nobody is to be called: who gets no grant is not needed.
 
         Raises:
             StorageUnavailable: no answer; repeat with the same claim until there is one.
         """
-        finish = self._finish_call(workspace, grant, end)
-        replies = self._scripts.call_many([finish, self._claim_call(workspace, claim, store_id)])
-        return _finished(replies[0]), _grant(replies[1], claim, workspace=workspace)
-
-    def _claim_call(self, workspace: WorkspaceId, claim: ClaimId, store_id: str) -> Call:
         keys = LaneKeys(workspace)
-        shared = keys.partition
-        limits = [self._limits.lease_ms, self._limits.max_attempts, DOORBELL_MS]
-        return (
-            "claim",
-            [keys.lane, keys.pending, shared.due, shared.wait, keys.events],
-            [*log_args(keys), claim, *limits, store_id],
-        )
+        following = [claim, store_id, self._limits.lease_ms, self._limits.max_attempts]
+        args = [*self._finish_args(keys, grant, end), *following]
+        reply = self._scripts.call("finish", state_keys(keys), args)
+        return _finished(reply), _grant(reply[2:], claim, workspace=workspace)
 
-    def _finish_call(self, workspace: WorkspaceId, grant: Grant, end: End) -> Call:
-        keys = LaneKeys(workspace)
-        task = grant.task.id
+    def _finish_args(self, keys: LaneKeys, grant: Grant, end: End) -> list[Any]:
         result = fit_result(end.result) if end.result is not None else None
-        return (
-            "finish",
-            [*state_keys(keys), keys.task(task), keys.input(task)],
-            [
-                *log_args(keys),
-                *(grant.claim, grant.fence, task, end.status, end.code or "", end.message or ""),
-                *(compact_json(result), end.revision or "", compact_json(end.usage)),
-                compact_json(end.memory_changed),
-                *(self._limits.task_ttl_ms, self._limits.input_keep_ms, MAX_RECORDS, DOORBELL_MS),
-                end.cause or "",
-            ],
-        )
+        return [
+            *log_args(keys),
+            *(grant.claim, grant.fence, grant.task.id, end.status, end.code or "", end.message or ""),
+            *(compact_json(result), end.revision or "", compact_json(end.usage)),
+            compact_json(end.memory_changed),
+            *(self._limits.task_ttl_ms, self._limits.input_keep_ms, MAX_RECORDS, DOORBELL_MS),
+            end.cause or "",
+        ]
 
 
 def _grant(reply: list[Any], claim: ClaimId, *, workspace: WorkspaceId) -> Grant | None:

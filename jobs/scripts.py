@@ -16,11 +16,19 @@ from events.log import append_fragment
 if TYPE_CHECKING:
     import redis
 
-NAMES = (
-    *("submit", "cancel"),
-    *("claim", "renew", "refence", "finish"),
-    *("sweep", "expire_owner", "hold", "drop_workspace"),
-)
+FRAGMENTS = {
+    "submit": ("lane", "records"),
+    "cancel": ("lane", "records"),
+    "claim": ("lane", "lease"),
+    "renew": (),
+    "refence": (),
+    "finish": ("lane", "records", "lease"),
+    "sweep": (),
+    "expire_owner": (),
+    "hold": ("lane",),
+    "drop_workspace": ("lane", "records"),
+}
+"""What each script takes beside the event fragment and the prelude, in this order."""
 
 Call = tuple[str, list[str], list[Any]]
 """Name of a script, its keys, its arguments."""
@@ -35,8 +43,8 @@ def source(name: str) -> str:
     folder = files("jobs").joinpath("lua")
     text = folder.joinpath(f"{name}.lua").read_text("utf-8")
     shebang, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
-    prelude = folder.joinpath("prelude.lua").read_text("utf-8")
-    return f"{shebang}{newline}{append_fragment()}\n{prelude}\n{rest}"
+    ours = [folder.joinpath(f"{part}.lua").read_text("utf-8") for part in ("prelude", *FRAGMENTS[name])]
+    return shebang + newline + "\n".join([append_fragment(), *ours, rest])
 
 
 class Scripts:
@@ -85,7 +93,7 @@ class Scripts:
                 return run()
             except NoScriptError:
                 # a new server, or one that was restarted; what has run already may be repeated
-                for name in NAMES:
+                for name in FRAGMENTS:
                     self._redis.script_load(source(name))
                 return run()
 

@@ -28,9 +28,16 @@ class Writer:
         self.lane = LaneUnderTest(connect(url))
         keys = self.lane.keys
         body = (
-            "local log = {lane = KEYS[1], stream = KEYS[2], channel = ARGV[1], epoch = ARGV[2]}\n"
+            "local log = {stream = KEYS[2], channel = ARGV[1], epoch = ARGV[2], events = {}}\n"
             "for _ = 1, tonumber(ARGV[3]) do\n"
-            "  append_event(log, 'memory_changed', '{\"n\":[]}', ARGV[4], 1000)\n"
+            "  append_event(log, 'memory_changed', '{\"n\":[]}', ARGV[4])\n"
+            "end\n"
+            "local known = {}\n"
+            "for _, name in ipairs(EVENT_FIELDS) do\n"
+            "  known[name] = redis.call('HGET', KEYS[1], name) or nil\n"
+            "end\n"
+            "for name, value in pairs(write_events(log, known, 1000) or {}) do\n"
+            "  redis.call('HSET', KEYS[1], name, value)\n"
             "end"
         )
         self._script = self.lane.redis.register_script(append_fragment() + body)
