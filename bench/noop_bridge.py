@@ -1,6 +1,5 @@
 """Stands where the agent bridge stands: a task is one line in the diary, and the time it is told to hold."""
 
-from pathlib import Path
 from threading import Event
 
 from bench.diary import Diary
@@ -25,7 +24,7 @@ class NoopBridge:
 
     def remember(self, workspace: str, params: RememberParams, _meta: TaskMeta) -> RememberResult:
         """Run a task."""
-        self._diary.note(Path(workspace).name, int(params.content), now_ns())
+        self._diary.note(workspace.rpartition("/")[2], int(params.content), now_ns())
         if self._hold_s:
             self._closed.wait(self._hold_s)
         return _DONE

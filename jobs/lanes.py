@@ -9,7 +9,7 @@ from core.ids import ClaimId, WorkspaceId
 from core.keys import LaneKeys
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
-from jobs.scripts import Scripts, log_args, stamp_in, state_keys
+from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
 from jobs.tasks import End, Fence, Task, compact_json, fit_result, from_record
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Lanes:
     """The lanes of all workspaces, as workers use them."""
 
     def __init__(self, client: "redis.Redis", limits: LaneLimits) -> None:
-        self._scripts = Scripts(client)
+        self._scripts = Scripts(client, is_pinned=True)
         self._limits = limits
 
     def claim(self, workspace: WorkspaceId, claim: ClaimId, *, store_id: str) -> Grant | None:
@@ -84,7 +84,7 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; the lane may or may not be ours. Claim again with the same id.
         """
-        keys = LaneKeys(workspace)
+        keys = lane_keys(workspace)
         asked = [claim, store_id, self._limits.lease_ms, self._limits.max_attempts, DOORBELL_MS]
         reply = self._scripts.call("claim", state_keys(keys), [*log_args(keys), *asked])
         return _grant(reply, claim, workspace=workspace)
@@ -101,7 +101,7 @@ class Lanes:
         """
         calls = []
         for lease in leases:
-            keys = LaneKeys(lease.workspace)
+            keys = lane_keys(lease.workspace)
             args = [keys.base, lease.workspace, lease.claim, lease.fence, self._limits.lease_ms]
             calls.append(("renew", [keys.lane, keys.partition.due], args))
         return [_renewal(reply) for reply in self._scripts.call_many(calls)]
@@ -116,7 +116,7 @@ class Lanes:
             StorageUnavailable: no answer; if it was granted the old fence is lost and the lease runs out.
         """
         args = [lease.claim, lease.fence, at_least]
-        reply = self._scripts.call("refence", [LaneKeys(lease.workspace).lane], args)
+        reply = self._scripts.call("refence", [lane_keys(lease.workspace).lane], args)
         return Fence(int(reply[1])) if reply[0] == "ok" else None
 
     def finish_if_current(self, workspace: WorkspaceId, grant: Grant, end: End) -> Finished:
@@ -125,8 +125,7 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; repeat until there is one.
         """
-        keys = LaneKeys(workspace)
-        return _finished(self._scripts.call("finish", state_keys(keys), self._finish_args(keys, grant, end)))
+        return _finished(self._finish(workspace, grant, end, following=("", "")))
 
     def finish_and_claim(
         self, workspace: WorkspaceId, grant: Grant, end: End, *, claim: ClaimId, store_id: str
@@ -138,22 +137,34 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; repeat with the same claim until there is one.
         """
-        keys = LaneKeys(workspace)
-        following = [claim, store_id, self._limits.lease_ms, self._limits.max_attempts]
-        args = [*self._finish_args(keys, grant, end), *following]
-        reply = self._scripts.call("finish", state_keys(keys), args)
+        reply = self._finish(workspace, grant, end, following=(claim, store_id))
         return _finished(reply), _grant(reply[2:], claim, workspace=workspace)
 
-    def _finish_args(self, keys: LaneKeys, grant: Grant, end: End) -> list[Any]:
-        result = fit_result(end.result) if end.result is not None else None
-        return [
+    def _finish(
+        self, workspace: WorkspaceId, grant: Grant, end: End, *, following: tuple[str, str]
+    ) -> list[Any]:
+        keys, limits = lane_keys(workspace), self._limits
+        args = [
             *log_args(keys),
-            *(grant.claim, grant.fence, grant.task.id, end.status, end.code or "", end.message or ""),
-            *(compact_json(result), end.revision or "", compact_json(end.usage)),
-            compact_json(end.memory_changed),
-            *(self._limits.task_ttl_ms, self._limits.input_keep_ms, MAX_RECORDS, DOORBELL_MS),
-            end.cause or "",
+            *(grant.claim, grant.fence, grant.task.id, end.status, end.code or ""),
+            *(compact_json(end.memory_changed), end.cause or ""),
+            *(limits.task_ttl_ms, limits.input_keep_ms, MAX_RECORDS, DOORBELL_MS),
+            *(*following, limits.lease_ms, limits.max_attempts),
+            *_outcome_fields(end),
         ]
+        return self._scripts.call("finish", state_keys(keys), args)
+
+
+def _outcome_fields(end: End) -> list[str]:
+    """Names and values of what an end adds to its record."""
+    fields = {
+        "errorCode": end.code,
+        "errorMessage": end.message,
+        "result": compact_json(fit_result(end.result)) if end.result is not None else None,
+        "revision": end.revision,
+        "usage": compact_json(end.usage),
+    }
+    return [text for name, value in fields.items() if value for text in (name, value)]
 
 
 def _grant(reply: list[Any], claim: ClaimId, *, workspace: WorkspaceId) -> Grant | None:

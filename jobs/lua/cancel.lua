@@ -5,27 +5,27 @@
 --       control channel
 -- Returns: {'cancelled'}; {'cancelling'}; {'terminal'} it has ended already; {'gone'} there is no such task
 -- Repeat-safe: a repeat of the first two answers 'terminal' or 'cancelling'.
-local state = open_state()
-local task = ARGV[5]
+local lane, log = read_lane()
+local task, code = ARGV[5], ARGV[6]
 local limits = { ttl = tonumber(ARGV[8]), input_keep = ARGV[9], records = tonumber(ARGV[10]) }
 
-local record = read_fields(task_key(state, task), { 'status', 'kind', 'clientId', 'acceptedMs', 'attempt', 'updatedAt',
-  'handedBack' })
-local status = record.status
+local record = redis.call('HMGET', task_key(task), 'kind', 'clientId', 'attempt', 'updatedAt', 'status', 'acceptedMs',
+  'handedBack')
+local status = record[5]
 if not status then
   return { 'gone' }
 elseif status ~= 'queued' and status ~= 'running' then
   return { 'terminal' }
 end
-if status == 'queued' and record.attempt == '0' and not record.handedBack then
-  redis.call('LREM', state.keys.pending, 1, element(record.kind, record.acceptedMs, task))
-  end_task(state, task, record, { status = 'cancelled', errorCode = ARGV[6], errorMessage = ARGV[7] }, limits)
-  if not is_running(state) and not has_pending(state) then
-    settle(state, tonumber(ARGV[11]))
+if status == 'queued' and record[3] == '0' and not record[7] then
+  redis.call('LREM', keys.pending, 1, element(record[1], record[6], task))
+  end_task(log, task, record, 'cancelled', code, limits, 'errorCode', code, 'errorMessage', ARGV[7])
+  if not is_running(lane) and not has_pending() then
+    settle(lane, tonumber(ARGV[11]))
   end
-  save(state)
+  save(lane, log)
   return { 'cancelled' }
 end
-write_fields(task_key(state, task), { cancelRequested = '1', updatedAt = stamp_after(record.updatedAt, state.now) })
-redis.call('PUBLISH', ARGV[12], state.workspace .. ' ' .. task)
+redis.call('HSET', task_key(task), 'cancelRequested', 1, 'updatedAt', stamp_after(record[4], lane.now))
+redis.call('PUBLISH', ARGV[12], workspace .. ' ' .. task)
 return { 'cancelling' }

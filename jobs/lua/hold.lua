@@ -4,11 +4,11 @@
 -- ARGV: base, workspace, channel, epoch, '1' to hold or '0' to let go, doorbell ms
 -- Returns: {'ok', doorbell} (doorbell: ms to pass on, '0' when none is needed)
 -- Repeat-safe: it only sets the flag anew.
-local state = open_state()
+local lane, log = read_lane()
+lane.hold = ARGV[5]
 local doorbell = '0'
-change(state, { hold = ARGV[5] })
-if not is_running(state) then
-  doorbell = settle(state, tonumber(ARGV[6]))
+if not is_running(lane) then
+  doorbell = settle(lane, tonumber(ARGV[6]))
 end
-save(state)
+save(lane, log)
 return { 'ok', doorbell }

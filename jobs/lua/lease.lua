@@ -9,88 +9,71 @@ local function just_restarted(lease_ms)
   return uptime and uptime * 1000 < lease_ms
 end
 
-local function by_name(flat)
-  local record = {}
-  for place = 1, #flat, 2 do
-    record[flat[place]] = flat[place + 1]
-  end
-  return record
+local function grant(lane, task)
+  return { lane.mode, lane.fence, redis.call('GET', input_key(task)) or '{}', redis.call('HGETALL', task_key(task)) }
 end
 
--- a flat record with further fields behind: of a name that comes twice the last value counts
-local function with_changes(flat, changes)
-  for name, value in pairs(changes) do
-    flat[#flat + 1] = name
-    flat[#flat + 1] = value
-  end
-  return flat
+-- record: {attempt, cancelRequested, updatedAt, clientId, startedAt}
+local function start(log, task, kind, record)
+  local attempt, stamp = whole(tonumber(record[1] or '0') + 1), stamp_after(record[3], log.now)
+  redis.call('HSET', task_key(task), 'status', 'running', 'attempt', attempt, 'updatedAt', stamp, 'startedAt',
+    record[5] or stamp)
+  task_event(log, 'task_running', task, kind, ',"status":"running","attempt":' .. attempt, record[4])
 end
 
-local function grant(state, mode, task, flat)
-  return { mode, state.lane.fence, redis.call('GET', input_key(state, task)) or '{}', flat }
-end
-
-local function start(state, task, kind, record)
-  local attempt, stamp = whole(tonumber(record.attempt or '0') + 1), stamp_after(record.updatedAt, state.now)
-  local facts = string.format(',"status":"running","attempt":%s', attempt)
-  task_event(state.log, 'task_running', task, kind, facts, record.clientId or '')
-  return { status = 'running', attempt = attempt, updatedAt = stamp, startedAt = record.startedAt or stamp }
-end
-
-local function take(state, asked, task, kind)
-  local now, flat = state.now, redis.call('HGETALL', task_key(state, task))
-  local record = by_name(flat)
+local function take(lane, log, asked, task, kind)
+  local record = redis.call('HMGET', task_key(task), 'attempt', 'cancelRequested', 'updatedAt', 'clientId', 'startedAt')
+  local now = lane.now
   -- a task that was cancelled after it had run may have committed: it is resolved, not run
-  local is_run = tonumber(record.attempt or '0') < asked.max_attempts and not record.cancelRequested
-  local mode, expires = is_run and 'run' or 'resolve', now + asked.lease_ms
-  forget_doorbell(state)
-  change(state, {
-    running = task, runningKind = kind, mode = mode, claim = asked.claim, storeId = asked.store, recovered = '',
-    -- greater than any fence before, through expiry, restore and failover, while the server's clock stays ahead
-    fence = whole(math.max(tonumber(state.lane.fence or '0') + 1, now)),
-    leasedAtMs = whole(now), expiresAtMs = whole(expires),
-  })
-  state.due, state.wait = expires + DUE_SLACK_MS, false
-  local changes = is_run and start(state, task, kind, record) or { status = 'running' }
-  write_fields(task_key(state, task), changes)
-  return grant(state, mode, task, with_changes(flat, changes))
+  local is_run = tonumber(record[1] or '0') < asked.max_attempts and not record[2]
+  lane.running, lane.runningKind, lane.mode = task, kind, is_run and 'run' or 'resolve'
+  lane.claim, lane.storeId, lane.recovered, lane.is_leased = asked.claim, asked.store, '', true
+  -- greater than any fence before, through expiry, restore and failover, while the server's clock stays ahead
+  lane.fence = whole(math.max(tonumber(lane.fence or '0') + 1, now))
+  lane.leasedAtMs, lane.expiresAtMs = whole(now), whole(now + asked.lease_ms)
+  forget_doorbell(lane)
+  lane.due, lane.wait = now + asked.lease_ms + DUE_SLACK_MS, false
+  if is_run then
+    start(log, task, kind, record)
+  else
+    redis.call('HSET', task_key(task), 'status', 'running')
+  end
+  return grant(lane, task)
 end
 
-local function claim_running(state, asked)
-  local lane, now = state.lane, state.now
-  local task, expires = lane.running, tonumber(lane.expiresAtMs or '0')
+local function claim_running(lane, log, asked)
+  local now, expires = lane.now, tonumber(lane.expiresAtMs or '0')
   if lane.claim == asked.claim then
-    return grant(state, lane.mode, task, redis.call('HGETALL', task_key(state, task)))
+    return grant(lane, lane.running)
   end
   -- a holder that is proven dead (its slot lock was free) gets no grace
   if expires > now or (lane.recovered ~= '1' and just_restarted(asked.lease_ms)) then
-    state.due = math.max(expires, now) + DUE_SLACK_MS
+    lane.due = math.max(expires, now) + DUE_SLACK_MS
     return { 'busy' }
   end
-  return take(state, asked, task, lane.runningKind)
+  return take(lane, log, asked, lane.running, lane.runningKind)
 end
 
-local function claim_lane(state, asked)
-  local lane = state.lane
+local function claim_lane(lane, log, asked)
   if lane.storeId and lane.storeId ~= asked.store then
-    if is_running(state) or has_pending(state) then
-      state.due = state.now + asked.doorbell_ms -- another worker may be the right one
+    if is_running(lane) or has_pending() then
+      lane.due = lane.now + asked.doorbell_ms -- another worker may be the right one
     end
-    state.wait = false -- it doesn't wait for want of workers
+    lane.wait = false -- it doesn't wait for want of workers
     return { 'foreign' }
   end
-  if is_running(state) then
-    return claim_running(state, asked)
+  if is_running(lane) then
+    return claim_running(lane, log, asked)
   end
   if lane.hold == '1' then
-    state.due = state.now + HELD_LOOK_MS
+    lane.due = lane.now + HELD_LOOK_MS
     return { 'held' }
   end
-  local head = redis.call('LPOP', state.keys.pending)
+  local head = redis.call('LPOP', keys.pending)
   if not head then
-    settle(state, asked.doorbell_ms)
+    settle(lane, asked.doorbell_ms)
     return { 'idle' }
   end
   local kind, _, task = element_parts(head)
-  return take(state, asked, task, kind)
+  return take(lane, log, asked, task, kind)
 end

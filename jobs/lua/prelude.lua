@@ -1,4 +1,4 @@
--- Fragment, prepended to each lane script after the event fragment: time, hashes by field name, elements of the line.
+-- Fragment, prepended to each lane script after the event fragment: numbers, times, elements of the line.
 -- KEYS: none of its own.  ARGV: none.
 -- Returns: nothing; defines what follows.
 
@@ -37,27 +37,6 @@ end
 local function stamp_after(before, now)
   local stamp = rfc3339(now)
   return before and before > stamp and before or stamp
-end
-
--- fields of a hash by name; absent ones are nil
-local function read_fields(key, names)
-  local values, record = redis.call('HMGET', key, unpack(names)), {}
-  for place, name in ipairs(names) do
-    record[name] = values[place] or nil
-  end
-  return record
-end
-
--- all in one call: each call that writes costs the server a command in its log, too
-local function write_fields(key, record)
-  local flat = {}
-  for name, value in pairs(record) do
-    flat[#flat + 1] = name
-    flat[#flat + 1] = value
-  end
-  if #flat > 0 then
-    redis.call('HSET', key, unpack(flat))
-  end
 end
 
 -- element of the pending list; <kind>:<accepted ms>:<task id>
