@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.ids import ClaimId, WorkspaceId
-from core.keys import LaneKeys
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
 from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
