@@ -11,7 +11,8 @@ from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.common import current_millis
 from dramatiq.errors import ConnectionClosed, DramatiqError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from core.ids import WorkspaceId
 from core.keys import DOORBELL_CHANNEL, LaneKeys
@@ -71,7 +72,8 @@ class _WakefulConsumer(_RedisConsumer):
 
     def close(self) -> None:
         self.broker.sleepers.discard(self._awake)  # dramatiq closes twice after an error
-        self._exchange(room=0)
+        with suppress(ConnectionClosed, RedisError):  # an error here would end dramatiq's thread
+            self._exchange(room=0)
 
     def _exchange(self, *, room: int | None = None) -> bool:
         """Acknowledge what is done and fetch as many as there is room for."""
@@ -80,10 +82,11 @@ class _WakefulConsumer(_RedisConsumer):
         done = list(self._done)
         try:
             self.message_cache += self.broker.exchange(self.queue_name, done, room=room)
-        except RedisConnectionError as error:
+        except (RedisConnectionError, RedisTimeoutError) as error:
             raise ConnectionClosed(error) from None
-        for _ in done:
-            self._done.popleft()  # only now: the next consumer tells what this one could not
+        for message_id in done:  # only now: the next consumer tells what this one could not
+            with suppress(ValueError):  # told by a consumer that a stop closed meanwhile
+                self._done.remove(message_id)
         return room > 0
 
 

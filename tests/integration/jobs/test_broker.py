@@ -149,6 +149,7 @@ class TestAcknowledging:
         own_redis.stop()
         with pytest.raises(ConnectionClosed):
             next(consumer)
+        consumer.close()  # as dramatiq does then
         own_redis.start()
 
         broker.consume(QUEUE, prefetch=1).close()
