@@ -1,6 +1,5 @@
 """Stands where the agent bridge stands: a task is one line in the diary, and the time it is told to hold."""
 
-from pathlib import Path
 from threading import Event
 from typing import cast
 
@@ -27,7 +26,7 @@ class NoopBridge:
     def run(self, workspace: str, call: MemoryCall, _meta: TaskMeta) -> RememberResult:
         """Run a task, which is always a remember."""
         params = cast("RememberParams", call.params)
-        self._diary.note(Path(workspace).name, int(params.content), now_ns())
+        self._diary.note(workspace.rpartition("/")[2], int(params.content), now_ns())
         if self._hold_s:
             self._closed.wait(self._hold_s)
         return _DONE

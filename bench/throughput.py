@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from bench.figures import ratio, spread
-from bench.fleet import NotInTime, pause, running_fleet, wait_for
+from bench.figures import percentile, ratio, short, spread
+from bench.fleet import NotInTime, cpu_s, pause, running_fleet, wait_for
 from bench.proof import Proof, check, parse_runs
 from bench.report import Report
 from bench.server import Ground
@@ -18,9 +18,11 @@ WARM_UP_TASKS = 8
 SETTLE_S = 1.0
 START_LIMIT_S = 30.0
 RUN_LIMIT_S = 120.0
+US_PER_S = 1_000_000
 
 COLUMNS = (
     *("system, workspaces", "tasks/s: median (range)", "\N{MULTIPLICATION SIGN} dramatiq"),
+    *("CPU \N{MICRO SIGN}s/task: workers", "Redis"),
     *("inversions", "overlaps", "missing", "repeated"),
 )
 
@@ -45,27 +47,41 @@ class Plan:
     fsync: str
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measurement.
+
+    Attributes:
+        workers_us: CPU time that the workers spent on each task, microseconds.
+        redis_us: the same of the Redis server.
+    """
+
+    proof: Proof
+    workers_us: float
+    redis_us: float
+
+
 def measure_throughput(ground: Ground, plan: Plan, tell: Callable[[str], None]) -> Report:
     """Run all systems one after the other, ``rounds`` times."""
     contests, notes = _contests(plan)
-    found: dict[tuple[str, int], list[Proof]] = defaultdict(list)
+    found: dict[tuple[str, int], list[Measured]] = defaultdict(list)
     for number in range(plan.rounds):
         for system, workspaces in contests:
             try:
-                proof = _measure(ground, system, workspaces, plan=plan)
+                measured = _measure(ground, system, workspaces, plan=plan)
             except (NotInTime, LoadFailed) as error:
                 notes.append(f"{system.name}, {workspaces}: {error}")
                 continue
-            found[(system.name, workspaces)].append(proof)
-            tell(f"round {number + 1}: {system.name}, {workspaces}: {proof.per_s:.0f}/s")
-    ours = [proof for (name, _), proofs in found.items() if name == Lanes.name for proof in proofs]
+            found[(system.name, workspaces)].append(measured)
+            tell(f"round {number + 1}: {system.name}, {workspaces}: {measured.proof.per_s:.0f}/s")
+    ours = [one.proof for (name, _), all_of in found.items() if name == Lanes.name for one in all_of]
     return Report(
         title=f"No-op tasks, {PROCESSES} processes, appendfsync {plan.fsync}, {plan.rounds} rounds",
         columns=COLUMNS,
-        rows=[_row(key, proofs, found) for key, proofs in found.items()],
+        rows=[_row(key, measured, found) for key, measured in found.items()],
         notes=notes,
         raw={
-            f"{name}/{count}": [asdict(proof) for proof in proofs] for (name, count), proofs in found.items()
+            f"{name}/{count}": [asdict(one) for one in measured] for (name, count), measured in found.items()
         },
         passed=not any(proof.inversions + proof.overlaps + proof.missing + proof.repeated for proof in ours),
     )
@@ -94,7 +110,7 @@ def _contests(plan: Plan) -> tuple[list[tuple[System, int]], list[str]]:
     return contests, notes
 
 
-def _measure(ground: Ground, system: System, workspaces: int, *, plan: Plan) -> Proof:
+def _measure(ground: Ground, system: System, workspaces: int, *, plan: Plan) -> Measured:
     ground.reset(fsync=plan.fsync)
     diary = ground.folder / "diary"
     diary.unlink(missing_ok=True)
@@ -110,11 +126,14 @@ def _measure(ground: Ground, system: System, workspaces: int, *, plan: Plan) -> 
         pause(SETTLE_S)
         fleet.signal(signal.SIGSTOP)  # all start on the same full queue, whatever their start takes
         system.load(stage, each)
+        total = each * workspaces
+        before_s = fleet.cpu_s(), cpu_s(ground.redis.pid)
         fleet.signal(signal.SIGCONT)
-        total = warm + each * workspaces
-        wait_for(lambda: _lines(stage) >= total, what="the last task's end", limit_s=RUN_LIMIT_S)
+        wait_for(lambda: _lines(stage) >= warm + total, what="the last task's end", limit_s=RUN_LIMIT_S)
+        workers_s, redis_s = fleet.cpu_s() - before_s[0], cpu_s(ground.redis.pid) - before_s[1]
         fleet.end(grace_s=3.0)
-    return check(parse_runs(diary.read_text()), expected)
+    proof = check(parse_runs(diary.read_text()), expected)
+    return Measured(proof, workers_s * US_PER_S / total, redis_s * US_PER_S / total)
 
 
 def _lines(stage: Stage) -> int:
@@ -122,13 +141,17 @@ def _lines(stage: Stage) -> int:
 
 
 def _row(
-    key: tuple[str, int], proofs: Sequence[Proof], found: Mapping[tuple[str, int], Sequence[Proof]]
+    key: tuple[str, int],
+    measured: Sequence[Measured],
+    found: Mapping[tuple[str, int], Sequence[Measured]],
 ) -> list[str]:
     name, workspaces = key
-    rates = [proof.per_s for proof in proofs]
-    rival = [proof.per_s for proof in found.get(("dramatiq", workspaces), [])]
+    rates = [one.proof.per_s for one in measured]
+    rival = [one.proof.per_s for one in found.get(("dramatiq", workspaces), [])]
+    cpu = ([one.workers_us for one in measured], [one.redis_us for one in measured])
     counts = (
-        sum(getattr(proof, what) for proof in proofs)
+        sum(getattr(one.proof, what) for one in measured)
         for what in ("inversions", "overlaps", "missing", "repeated")
     )
-    return [f"{name}, {workspaces}", spread(rates), ratio(rates, rival), *map(str, counts)]
+    medians = (short(percentile(values, 50)) for values in cpu)
+    return [f"{name}, {workspaces}", spread(rates), ratio(rates, rival), *medians, *map(str, counts)]

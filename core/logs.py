@@ -1,5 +1,6 @@
 """Logging set-up: one JSON object a line, short lines on a terminal."""
 
+import json
 import logging
 import sys
 from contextlib import suppress
@@ -21,9 +22,7 @@ def configure_logs(level: str = "info", *, process: str) -> None:
     on_terminal = sys.stderr.isatty()
     shared = _shared(process, on_terminal=on_terminal)
     own: list[Processor] = [TaskTimes(), drop_routine] if on_terminal else []
-    last: Processor = (
-        ConsoleLine(coloured=wants_colour()) if on_terminal else structlog.processors.JSONRenderer()
-    )
+    last: Processor = ConsoleLine(coloured=wants_colour()) if on_terminal else _json_line
     to_text: list[Processor] = [structlog.processors.format_exc_info, _without_none, last]
     structlog.configure(
         # past the standard library's logging, which costs several times as much
@@ -71,6 +70,14 @@ def _without_traceback_of_the_engine(record: logging.LogRecord) -> bool:
 
 def _without_none(_logger: object, _method: str, event: EventDict) -> EventDict:
     return {name: value for name, value in event.items() if value is not None}
+
+
+# made once: json.dumps makes one for each call that has options
+_encode = json.JSONEncoder(default=repr).encode
+
+
+def _json_line(_logger: object, _method: str, event: EventDict) -> str:
+    return _encode(event)
 
 
 class _Writer:

@@ -1,12 +1,18 @@
 """dramatiq as the engine: a doorbell queue whose messages carry no content."""
 
 import threading
+from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import dramatiq
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
-from dramatiq.errors import DramatiqError
+from dramatiq.common import current_millis
+from dramatiq.errors import ConnectionClosed, DramatiqError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from core.ids import WorkspaceId
 from core.keys import DOORBELL_CHANNEL, LaneKeys
@@ -34,22 +40,30 @@ _log = get_logger(__name__)
 
 
 class _WakefulConsumer(_RedisConsumer):
-    """Waits to be woken where dramatiq's own sleeps: quicker than polling, at a tenth of its cost."""
+    """Waits to be woken where dramatiq's own sleeps: quicker than polling, at a tenth of its cost.
+
+    A message that is done is acknowledged with the next fetch, which its thread need not wait for: one that
+    comes twice, because this process died in between, is a doorbell rung once too often.
+    """
 
     def __init__(self, broker: "LaneBroker", queue_name: str, prefetch: int, timeout: int) -> None:  # noqa: ARG002, PLR0917 - dramatiq calls it so
         super().__init__(broker, queue_name, prefetch, FETCH_SLEEP_MS)
         self._awake = threading.Event()
+        self._done = broker.done.setdefault(queue_name, deque())
         broker.sleepers.add(self._awake)
 
     def __next__(self) -> Any:
-        message = super().__next__()
+        # what an exchange did not find, another fetch would not find either
+        has_looked = self._exchange() if self._done and not self.message_cache else False
+        message = super().__next__() if self.message_cache or not has_looked else None
         if message is None:
             self._awake.wait(IDLE_POLL_S)
             self._awake.clear()
         return message
 
     def ack(self, message: Any) -> None:
-        super().ack(message)
+        self._done.append(message.options["redis_message_id"])
+        self.queued_message_ids.discard(message.message_id)
         self._awake.set()  # a thread is free: fetch for it at once
 
     def nack(self, message: Any) -> None:
@@ -58,6 +72,22 @@ class _WakefulConsumer(_RedisConsumer):
 
     def close(self) -> None:
         self.broker.sleepers.discard(self._awake)  # dramatiq closes twice after an error
+        with suppress(ConnectionClosed, RedisError):  # an error here would end dramatiq's thread
+            self._exchange(room=0)
+
+    def _exchange(self, *, room: int | None = None) -> bool:
+        """Acknowledge what is done and fetch as many as there is room for."""
+        if room is None:
+            room = max(0, self.prefetch - self.outstanding_message_count)
+        done = list(self._done)
+        try:
+            self.message_cache += self.broker.exchange(self.queue_name, done, room=room)
+        except (RedisConnectionError, RedisTimeoutError) as error:
+            raise ConnectionClosed(error) from None
+        for message_id in done:  # only now: the next consumer tells what this one could not
+            with suppress(ValueError):  # told by a consumer that a stop closed meanwhile
+                self._done.remove(message_id)
+        return room > 0
 
 
 class LaneBroker(RedisBroker):
@@ -65,6 +95,7 @@ class LaneBroker(RedisBroker):
 
     Attributes:
         sleepers: one event for each consumer.
+        done: ids of messages that are to be acknowledged, by queue.
     """
 
     def __init__(self, client: "redis.Redis") -> None:
@@ -76,11 +107,41 @@ class LaneBroker(RedisBroker):
             dead_message_ttl=DEAD_MESSAGE_TTL_MS,
         )
         self.sleepers: set[threading.Event] = set()
+        self.done: dict[str, deque[str]] = {}
 
     @property
     def consumer_class(self) -> type[_WakefulConsumer]:
         """What ``consume`` makes; dramatiq's own seam."""
         return _WakefulConsumer
+
+    def exchange(self, queue_name: str, done: Sequence[str], *, room: int) -> list[bytes]:
+        """Acknowledge messages and fetch up to ``room`` others, in one round trip.
+
+        Raises:
+            redis.exceptions.RedisError: what redis-py raises; repeat, acknowledging twice does no harm.
+        """
+        calls = [self._call_of("ack", queue_name, message_id) for message_id in done]
+        if room:
+            calls.append(self._call_of("fetch", queue_name, room))
+        if not calls:
+            return []
+        try:
+            replies = self._run(calls)
+        except NoScriptError:  # nothing was fetched: a new server knows none of them
+            self.client.script_load(self.scripts["dispatch"].script)
+            replies = self._run(calls)
+        return list(replies[-1]) if room else []
+
+    def _run(self, calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+        with self.client.pipeline(transaction=False) as pipe:
+            for call in calls:
+                pipe.execute_command("EVALSHA", self.scripts["dispatch"].sha, 1, self.namespace, *call)
+            return list(pipe.execute())
+
+    def _call_of(self, command: str, queue_name: str, argument: str | int) -> tuple[Any, ...]:
+        """Arguments of dramatiq's one script, as its broker's own calls have them."""
+        facts = (current_millis(), queue_name, self.broker_id, self.heartbeat_timeout, self.dead_message_ttl)
+        return command, *facts, self._should_do_maintenance(command), self._max_unpack_size(), argument
 
     def wake(self) -> None:
         """Let all consumers fetch now."""

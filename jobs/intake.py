@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.ids import Kind, TaskId, WorkspaceId
-from core.keys import CONTROL_CHANNEL, LaneKeys
+from core.keys import CONTROL_CHANNEL
 from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
@@ -16,7 +16,7 @@ from jobs.errors import (
 )
 from jobs.failures import CANCELLED
 from jobs.limits import DOORBELL_MS, IDEMPOTENCY_MS, MAX_PENDING, MAX_RECORDS, MAX_UPKEEP, LaneLimits
-from jobs.scripts import Scripts, log_args, stamp_in, state_keys
+from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
 from jobs.tasks import Submission, compact_json
 
 if TYPE_CHECKING:
@@ -68,12 +68,12 @@ class Intake:
             StorageFull: Redis is out of memory.
             StorageUnavailable: no answer; the task may have been accepted. Repeat with the same id.
         """
-        keys = LaneKeys(workspace)
+        keys = lane_keys(workspace)
         script_keys = [*state_keys(keys), keys.task(task), keys.input(task)]
         reply = self._scripts.call(
             "submit",
             [*script_keys, keys.idempotency(submission.idempotency_key or "")],
-            [*log_args(keys), task, *self._submit_args(submission), gate],
+            [*log_args(keys), task, *self._submit_args(submission, gate)],
         )
         if reply[0] == "dup":
             return Accepted(TaskId(reply[1]), None, 0, 0, fresh=False)
@@ -91,25 +91,36 @@ class Intake:
         Raises:
             StorageUnavailable: no answer; repeat.
         """
-        keys = LaneKeys(workspace)
+        keys = lane_keys(workspace)
         limits = [self._limits.task_ttl_ms, self._limits.input_keep_ms, MAX_RECORDS]
         reply = self._scripts.call(
             "cancel",
-            [*state_keys(keys), keys.task(task), keys.input(task)],
+            state_keys(keys),
             [*log_args(keys), task, CANCELLED.code, CANCELLED.message, *limits, DOORBELL_MS, CONTROL_CHANNEL],
         )
         answer: CancelAnswer = reply[0]
         return answer
 
-    def _submit_args(self, submission: Submission) -> list[Any]:
+    def _submit_args(self, submission: Submission, gate: Gate) -> list[Any]:
         text = compact_json(submission.input)
         request_hash = _hash(submission, text) if submission.idempotency_key else ""
         return [
-            *(submission.kind, text, submission.context_mode or "", submission.scope or ""),
-            *(submission.client_id or "", submission.request_id or ""),
+            *(submission.kind, text, submission.client_id or ""),
             *(MAX_PENDING, MAX_UPKEEP, MAX_RECORDS, self._limits.task_ttl_ms, DOORBELL_MS),
-            *(request_hash, IDEMPOTENCY_MS),
+            *(request_hash, IDEMPOTENCY_MS, gate),
+            *_record_fields(submission),
         ]
+
+
+def _record_fields(submission: Submission) -> list[str]:
+    """Names and values of what came with the request."""
+    fields = {
+        "contextMode": submission.context_mode,
+        "scope": submission.scope,
+        "clientId": submission.client_id,
+        "requestId": submission.request_id,
+    }
+    return [text for name, value in fields.items() if value for text in (name, value)]
 
 
 def _hash(submission: Submission, text: str) -> str:

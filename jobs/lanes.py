@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.ids import ClaimId, WorkspaceId
-from core.keys import LaneKeys
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
-from jobs.scripts import Call, Scripts, log_args, stamp_in, state_keys
+from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
 from jobs.tasks import End, Fence, Task, compact_json, fit_result, from_record
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class Lanes:
     """The lanes of all workspaces, as workers use them."""
 
     def __init__(self, client: "redis.Redis", limits: LaneLimits) -> None:
-        self._scripts = Scripts(client)
+        self._scripts = Scripts(client, is_pinned=True)
         self._limits = limits
 
     def claim(self, workspace: WorkspaceId, claim: ClaimId, *, store_id: str) -> Grant | None:
@@ -84,7 +83,9 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; the lane may or may not be ours. Claim again with the same id.
         """
-        reply = self._scripts.call(*self._claim_call(workspace, claim, store_id))
+        keys = lane_keys(workspace)
+        asked = [claim, store_id, self._limits.lease_ms, self._limits.max_attempts, DOORBELL_MS]
+        reply = self._scripts.call("claim", state_keys(keys), [*log_args(keys), *asked])
         return _grant(reply, claim, workspace=workspace)
 
     def renew(self, leases: Sequence[Lease]) -> list[Renewal]:
@@ -99,7 +100,7 @@ class Lanes:
         """
         calls = []
         for lease in leases:
-            keys = LaneKeys(lease.workspace)
+            keys = lane_keys(lease.workspace)
             args = [keys.base, lease.workspace, lease.claim, lease.fence, self._limits.lease_ms]
             calls.append(("renew", [keys.lane, keys.partition.due], args))
         return [_renewal(reply) for reply in self._scripts.call_many(calls)]
@@ -114,7 +115,7 @@ class Lanes:
             StorageUnavailable: no answer; if it was granted the old fence is lost and the lease runs out.
         """
         args = [lease.claim, lease.fence, at_least]
-        reply = self._scripts.call("refence", [LaneKeys(lease.workspace).lane], args)
+        reply = self._scripts.call("refence", [lane_keys(lease.workspace).lane], args)
         return Fence(int(reply[1])) if reply[0] == "ok" else None
 
     def finish_if_current(self, workspace: WorkspaceId, grant: Grant, end: End) -> Finished:
@@ -123,48 +124,46 @@ class Lanes:
         Raises:
             StorageUnavailable: no answer; repeat until there is one.
         """
-        return _finished(self._scripts.call(*self._finish_call(workspace, grant, end)))
+        return _finished(self._finish(workspace, grant, end, following=("", "")))
 
     def finish_and_claim(
         self, workspace: WorkspaceId, grant: Grant, end: End, *, claim: ClaimId, store_id: str
     ) -> tuple[Finished, Grant | None]:
-        """Write a run's end and take the lane's next task, in one round trip.
+        """Write a run's end and take the lane's next task, in one step.
 
-        See ``finish_if_current`` and ``claim``; somebody else may claim in between.
+        See ``finish_if_current`` and ``claim``. Nobody is to be called: who gets no grant is not needed.
 
         Raises:
             StorageUnavailable: no answer; repeat with the same claim until there is one.
         """
-        finish = self._finish_call(workspace, grant, end)
-        replies = self._scripts.call_many([finish, self._claim_call(workspace, claim, store_id)])
-        return _finished(replies[0]), _grant(replies[1], claim, workspace=workspace)
+        reply = self._finish(workspace, grant, end, following=(claim, store_id))
+        return _finished(reply), _grant(reply[2:], claim, workspace=workspace)
 
-    def _claim_call(self, workspace: WorkspaceId, claim: ClaimId, store_id: str) -> Call:
-        keys = LaneKeys(workspace)
-        shared = keys.partition
-        limits = [self._limits.lease_ms, self._limits.max_attempts, DOORBELL_MS]
-        return (
-            "claim",
-            [keys.lane, keys.pending, shared.due, shared.wait, keys.events],
-            [*log_args(keys), claim, *limits, store_id],
-        )
+    def _finish(
+        self, workspace: WorkspaceId, grant: Grant, end: End, *, following: tuple[str, str]
+    ) -> list[Any]:
+        keys, limits = lane_keys(workspace), self._limits
+        args = [
+            *log_args(keys),
+            *(grant.claim, grant.fence, grant.task.id, end.status, end.code or ""),
+            *(compact_json(end.memory_changed), end.cause or ""),
+            *(limits.task_ttl_ms, limits.input_keep_ms, MAX_RECORDS, DOORBELL_MS),
+            *(*following, limits.lease_ms, limits.max_attempts),
+            *_outcome_fields(end),
+        ]
+        return self._scripts.call("finish", state_keys(keys), args)
 
-    def _finish_call(self, workspace: WorkspaceId, grant: Grant, end: End) -> Call:
-        keys = LaneKeys(workspace)
-        task = grant.task.id
-        result = fit_result(end.result) if end.result is not None else None
-        return (
-            "finish",
-            [*state_keys(keys), keys.task(task), keys.input(task)],
-            [
-                *log_args(keys),
-                *(grant.claim, grant.fence, task, end.status, end.code or "", end.message or ""),
-                *(compact_json(result), end.revision or "", compact_json(end.usage)),
-                compact_json(end.memory_changed),
-                *(self._limits.task_ttl_ms, self._limits.input_keep_ms, MAX_RECORDS, DOORBELL_MS),
-                end.cause or "",
-            ],
-        )
+
+def _outcome_fields(end: End) -> list[str]:
+    """Names and values of what an end adds to its record."""
+    fields = {
+        "errorCode": end.code,
+        "errorMessage": end.message,
+        "result": compact_json(fit_result(end.result)) if end.result is not None else None,
+        "revision": end.revision,
+        "usage": compact_json(end.usage),
+    }
+    return [text for name, value in fields.items() if value for text in (name, value)]
 
 
 def _grant(reply: list[Any], claim: ClaimId, *, workspace: WorkspaceId) -> Grant | None:

@@ -1,8 +1,9 @@
 """The Lua scripts: one file each, fragments prepended, shebang kept first; sent once, called by digest."""
 
 import hashlib
+import threading
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,13 +17,23 @@ from events.log import append_fragment
 if TYPE_CHECKING:
     import redis
 
-NAMES = (
-    *("submit", "cancel"),
-    *("claim", "renew", "refence", "finish"),
-    *("sweep", "expire_owner", "hold", "drop_workspace"),
-)
+FRAGMENTS = {
+    "submit": ("lane", "records"),
+    "cancel": ("lane", "records"),
+    "claim": ("lane", "lease"),
+    "renew": (),
+    "refence": (),
+    "finish": ("lane", "records", "lease"),
+    "sweep": (),
+    "expire_owner": (),
+    "hold": ("lane",),
+    "drop_workspace": ("lane", "records"),
+}
+"""What each script takes beside the event fragment and the prelude, in this order."""
 
-Call = tuple[str, list[str], list[Any]]
+KNOWN_LANES = 4096  # whose keys are remembered
+
+Call = tuple[str, Sequence[str], Sequence[Any]]
 """Name of a script, its keys, its arguments."""
 
 
@@ -35,8 +46,8 @@ def source(name: str) -> str:
     folder = files("jobs").joinpath("lua")
     text = folder.joinpath(f"{name}.lua").read_text("utf-8")
     shebang, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
-    prelude = folder.joinpath("prelude.lua").read_text("utf-8")
-    return f"{shebang}{newline}{append_fragment()}\n{prelude}\n{rest}"
+    ours = [folder.joinpath(f"{part}.lua").read_text("utf-8") for part in ("prelude", *FRAGMENTS[name])]
+    return shebang + newline + "\n".join([append_fragment(), *ours, rest])
 
 
 class Scripts:
@@ -46,17 +57,25 @@ class Scripts:
     round trip; here the server says so when it hasn't.
     """
 
-    def __init__(self, client: "redis.Redis") -> None:
-        self._redis = client
+    def __init__(self, client: "redis.Redis", *, is_pinned: bool = False) -> None:
+        """Bind the client.
 
-    def call(self, name: str, keys: list[str], args: list[Any]) -> list[Any]:
+        Args:
+            is_pinned: each thread keeps a connection of its own, which saves it the pool's locks and looks;
+                for few threads that call often.
+        """
+        self._redis = client
+        self._pins = threading.local() if is_pinned else None
+
+    def call(self, name: str, keys: Sequence[str], args: Sequence[Any]) -> list[Any]:
         """Run one script.
 
         Raises:
             StorageFull: Redis is out of memory and the script may not run then.
             StorageUnavailable: no answer; it may or may not have run.
         """
-        reply: list[Any] = self._loaded(lambda: self._redis.execute_command(*_command(name, keys, args)))
+        client = self._client()
+        reply: list[Any] = self._loaded(lambda: client.execute_command(*_command(name, keys, args)))
         return reply
 
     def call_many(self, calls: Sequence[Call]) -> list[Any]:
@@ -67,7 +86,7 @@ class Scripts:
         """
 
         def run() -> list[Any]:
-            with self._redis.pipeline(transaction=False) as pipe:
+            with self._client().pipeline(transaction=False) as pipe:
                 for call in calls:
                     pipe.execute_command(*_command(*call))
                 # redis-py rewrites what it raises itself, and then it is not known for what it is
@@ -79,18 +98,27 @@ class Scripts:
 
         return self._loaded(run)
 
+    def _client(self) -> "redis.Redis":
+        if self._pins is None:
+            return self._redis
+        client: redis.Redis | None = getattr(self._pins, "client", None)
+        if client is None:
+            with storage_errors():
+                client = self._pins.client = self._redis.client()
+        return client
+
     def _loaded(self, run: Callable[[], _Reply]) -> _Reply:
         with storage_errors():
             try:
                 return run()
             except NoScriptError:
                 # a new server, or one that was restarted; what has run already may be repeated
-                for name in NAMES:
+                for name in FRAGMENTS:
                     self._redis.script_load(source(name))
                 return run()
 
 
-def _command(name: str, keys: list[str], args: list[Any]) -> tuple[Any, ...]:
+def _command(name: str, keys: Sequence[str], args: Sequence[Any]) -> tuple[Any, ...]:
     return ("EVALSHA", _digest(name), len(keys), *keys, *args)
 
 
@@ -99,15 +127,20 @@ def _digest(name: str) -> str:
     return hashlib.sha1(source(name).encode(), usedforsecurity=False).hexdigest()
 
 
-def state_keys(keys: LaneKeys) -> list[str]:
-    """The keys that most scripts take first, events last."""
+lane_keys = lru_cache(KNOWN_LANES)(LaneKeys)
+"""The keys of a workspace's lane; made once for each."""
+
+
+@lru_cache(KNOWN_LANES)
+def state_keys(keys: LaneKeys) -> tuple[str, ...]:
+    """The keys that scripts which change a lane take first, events last."""
     shared = keys.partition
-    lane = [keys.lane, keys.pending, keys.index, keys.done]
-    return [*lane, shared.due, shared.wait, shared.stats, keys.events]
+    lane = (keys.lane, keys.pending, keys.index, keys.done)
+    return (*lane, shared.due, shared.wait, shared.stats, keys.events)
 
 
 def log_args(keys: LaneKeys) -> list[str]:
-    """The arguments that scripts which append events take first; the epoch is for a log that has none."""
+    """The arguments that these scripts take first; the epoch is for an event log that has none."""
     return [keys.base, keys.workspace, keys.channel, new_uuid()]
 
 

@@ -17,6 +17,9 @@ TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
 
 MAX_RESULT_BYTES = 256 * 1024
 
+# made once: json.dumps makes one for each call that has options
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+
 
 @dataclass(frozen=True, slots=True)
 class Submission:
@@ -121,7 +124,7 @@ def from_record(record: Mapping[str, str], *, position: int | None = None) -> Ta
 
 def compact_json(value: Mapping[str, Any] | None) -> str:
     """Render for a script argument; None becomes the empty string."""
-    return "" if value is None else json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return "" if value is None else _encode(value)
 
 
 def fit_result(result: Mapping[str, Any], *, max_bytes: int = MAX_RESULT_BYTES) -> dict[str, Any]:

@@ -119,5 +119,5 @@ class Upkeep:
 
     def _set_hold(self, workspace: WorkspaceId, *, held: bool) -> int | None:
         keys = LaneKeys(workspace)
-        lane = [keys.lane, keys.pending, keys.partition.due, keys.partition.wait]
-        return stamp_in(self._scripts.call("hold", lane, [workspace, "1" if held else "0", DOORBELL_MS])[1])
+        args = [*log_args(keys), "1" if held else "0", DOORBELL_MS]
+        return stamp_in(self._scripts.call("hold", state_keys(keys), args)[1])

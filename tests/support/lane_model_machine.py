@@ -142,6 +142,10 @@ class LaneMachine(SideBySide):
     def finish(self, number: int, busy: bool, pick: int, ending: Ending, lost: bool):
         self.finish_run(self.lane(number, busy=busy), pick, ending, lost=lost)
 
+    @rule(number=lane_numbers, busy=mostly, pick=picks, ending=endings, lost=lost_replies)
+    def finish_and_claim(self, number: int, busy: bool, pick: int, ending: Ending, lost: bool):
+        self.finish_run_and_claim(self.lane(number, busy=busy), pick, ending, lost=lost)
+
     @rule(number=lane_numbers, ending=endings, times=st.sampled_from((1, 1, 1, 2, 7)), slowly=rarely)
     def run_the_head(self, number: int, ending: Ending, times: int, slowly: bool):
         lane = self.lanes[number]

@@ -105,11 +105,18 @@ class RealLanes:
         return self._lanes.refence(holder.lease, at_least=at_least)
 
     def finish(self, holder: Holder, ending: Ending) -> Answer:
-        changed = {"taskId": holder.grant.task.id} if ending.changed else None
-        result = {"summary": "Done.", "filesTouched": []} if ending.status == "completed" else None
-        end = End(ending.status, code=ending.code, result=result, memory_changed=changed, cause=ending.cause)
-        finished = self._lanes.finish_if_current(holder.workspace, holder.grant, end)
+        finished = self._lanes.finish_if_current(holder.workspace, holder.grant, _end(holder, ending))
         return (finished.answer, finished.doorbell_ms)
+
+    def finish_and_claim(self, holder: Holder, ending: Ending, claim: str) -> tuple[Answer, Grant | None]:
+        finished, grant = self._lanes.finish_and_claim(
+            holder.workspace,
+            holder.grant,
+            _end(holder, ending),
+            claim=ClaimId(claim),
+            store_id=holder.store,
+        )
+        return (finished.answer, finished.doorbell_ms, terms(grant)), grant
 
     def hold(self, workspace: WorkspaceId) -> Answer:
         self._upkeep.hold(workspace)
@@ -158,6 +165,12 @@ class RealLanes:
 
     def _move_score(self, key: str, member: str, ms: int) -> None:
         self.redis.zadd(key, {member: -ms}, xx=True, incr=True)
+
+
+def _end(holder: Holder, ending: Ending) -> End:
+    changed = {"taskId": holder.grant.task.id} if ending.changed else None
+    result = {"summary": "Done.", "filesTouched": []} if ending.status == "completed" else None
+    return End(ending.status, code=ending.code, result=result, memory_changed=changed, cause=ending.cause)
 
 
 def terms(grant: Grant | None) -> Answer:

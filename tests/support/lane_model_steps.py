@@ -227,6 +227,27 @@ class SideBySide(RuleBasedStateMachine):
             lost=lost,
         )
 
+    def finish_run_and_claim(self, lane: ModelLane, pick: int, ending: Ending, *, lost: bool = False) -> None:
+        holder = self.holder(lane, pick)
+        if not holder:
+            return
+        shown, claim = holder.grant, self.new_claim("worker-1")
+        grants = []
+
+        def ask() -> Answer:
+            answer, grant = self.real.finish_and_claim(holder, ending, claim)
+            grants.append(grant)
+            return answer
+
+        def expect(now: Span) -> Answer:
+            end = lane.finish(shown.task.id, shown.claim, shown.fence, ending, now=now)
+            lease_ms = self.bench.caps.lease_ms
+            return (*end, lane.claim(claim, holder.store, lease_ms=lease_ms, graced=False, now=now))
+
+        self.step(f"finish {ending.status} and claim", ask, expect, lost=lost)
+        if grants and grants[-1]:
+            self.holders[lane.workspace].append(Holder(lane.workspace, grants[-1], holder.store))
+
     def holder(self, lane: ModelLane, pick: int) -> Holder | None:
         """The lane's holder mostly, else one of those before."""
         return picked(self.holders[lane.workspace], pick - 6 if pick > 6 else 0)

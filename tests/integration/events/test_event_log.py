@@ -28,10 +28,13 @@ class Writer:
         self.lane = LaneUnderTest(connect(url))
         keys = self.lane.keys
         body = (
-            "local log = {lane = KEYS[1], stream = KEYS[2], channel = ARGV[1], epoch = ARGV[2]}\n"
+            "local known = redis.call('HMGET', KEYS[1], 'eventSeq', 'eventEpoch', 'eventReplid')\n"
+            "local log = {lane = KEYS[1], stream = KEYS[2], channel = ARGV[1], epoch = ARGV[2], now = 1000,\n"
+            "  last = known[1], known_epoch = known[2], known_replid = known[3]}\n"
             "for _ = 1, tonumber(ARGV[3]) do\n"
-            "  append_event(log, 'memory_changed', '{\"n\":[]}', ARGV[4], 1000)\n"
-            "end"
+            "  append_event(log, 'memory_changed', '{\"n\":[]}', ARGV[4])\n"
+            "end\n"
+            "redis.call('HSET', KEYS[1], 'eventSeq', ring_log(log))"
         )
         self._script = self.lane.redis.register_script(append_fragment() + body)
         self._keys = [keys.lane, keys.events]

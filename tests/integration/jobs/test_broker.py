@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import dramatiq
 import pytest
 import redis
+from dramatiq.broker import Consumer, MessageProxy
+from dramatiq.errors import ConnectionClosed
 
 from core.keys import DOORBELL_CHANNEL
 from core.settings import Settings
@@ -101,6 +103,85 @@ class Rung:
         self.calls.append((workspace, stamp_ms))
         if len(self.calls) >= self.wanted:
             self.heard.set()
+
+
+class TestAcknowledging:
+    @pytest.fixture
+    def kept(self, settings: Settings) -> "Kept":
+        return Kept(settings)
+
+    def test_a_stopped_worker_leaves_nothing_of_what_it_is_done_with(
+        self, broker: LaneBroker, doorbell: Doorbell, kept: "Kept"
+    ):
+        rung = Rung()
+        dramatiq.actor(broker=broker, actor_name=ACTOR, queue_name=QUEUE)(rung)
+        engine = dramatiq.Worker(broker, worker_timeout=50, worker_threads=2)
+        doorbell.ring(fresh_workspace_id(), 7)
+
+        engine.start()
+        assert rung.heard.wait(WAIT_S)
+        engine.stop()
+
+        assert kept.messages() == 0
+        assert kept.unacknowledged(broker) == 0
+
+    def test_what_is_done_is_told_with_the_next_fetch(
+        self, broker: LaneBroker, doorbell: Doorbell, kept: "Kept"
+    ):
+        doorbell.ring(fresh_workspace_id(), 7)
+        consumer = broker.consume(QUEUE, prefetch=1)
+        first = taken(consumer)
+        doorbell.ring(fresh_workspace_id(), 8)
+
+        consumer.ack(first)
+        assert kept.unacknowledged(broker) == 1
+        second = taken(consumer)
+
+        assert second.args[1] == 8
+        assert kept.messages() == kept.unacknowledged(broker) == 1
+
+    def test_what_could_not_be_told_is_told_by_the_next_consumer(
+        self, broker: LaneBroker, doorbell: Doorbell, own_redis: EmbeddedRedis, kept: "Kept"
+    ):
+        doorbell.ring(fresh_workspace_id(), 7)
+        consumer = broker.consume(QUEUE, prefetch=1)
+        consumer.ack(taken(consumer))
+        own_redis.stop()
+        with pytest.raises(ConnectionClosed):
+            next(consumer)
+        consumer.close()  # as dramatiq does then
+        own_redis.start()
+
+        broker.consume(QUEUE, prefetch=1).close()
+
+        assert kept.messages() == kept.unacknowledged(broker) == 0
+
+    def test_a_server_that_forgot_the_script_is_told_it_again(
+        self, broker: LaneBroker, doorbell: Doorbell, settings: Settings
+    ):
+        doorbell.ring(fresh_workspace_id(), 7)
+        connect(settings.broker).script_flush()
+
+        assert len(broker.exchange(QUEUE, ["unknown"], room=1)) == 1
+
+
+def taken(consumer: Consumer) -> MessageProxy:
+    message = next(consumer)
+    assert message is not None
+    return message
+
+
+class Kept:
+    """What dramatiq keeps of messages."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._client = connect(settings.broker)
+
+    def messages(self) -> int:
+        return self._client.hlen(f"dramatiq:{QUEUE}.msgs")
+
+    def unacknowledged(self, broker: LaneBroker) -> int:
+        return self._client.scard(f"dramatiq:__acks__.{broker.broker_id}.{QUEUE}")
 
 
 class TestProbe:
