@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 from agent import blocks
@@ -17,6 +18,7 @@ SELECT_SPEC = ToolSpec(
 
 MAX_SUMMARY_CHARACTERS = 300
 MAX_REASON_CHARACTERS = 160
+MAX_LISTED_CHARACTERS = 120_000  # of all lines, so that the question fits into what a small model reads
 
 _RULES = f"""\
 You read a request to forget something, and a numbered list of entries from the long-term memory of a
@@ -70,6 +72,12 @@ def forget_question(query: str, candidates: Sequence[Candidate]) -> str:
         query=blocks.wrap(blocks.USER_CONTENT, query),
         entries=blocks.wrap(blocks.MEMORY_CANDIDATES, "\n".join(lines), trust="untrusted"),
     )
+
+
+def fitting(candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+    """The first candidates, as many as fit into one question."""
+    sizes = accumulate(len(_shown(candidate)) for candidate in candidates)
+    return candidates[: sum(size <= MAX_LISTED_CHARACTERS for size in sizes)]
 
 
 def read_question(text: str) -> tuple[str, list[Choice]]:

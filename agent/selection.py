@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from agent.deadline import Deadline
 from agent.errors import ModelUnavailable, SelectionFailed, TaskTimeout, ToolRefused
-from agent.forget_prompt import SELECT_ENTRIES, SELECT_SPEC, forget_question, forget_system
+from agent.forget_prompt import SELECT_ENTRIES, SELECT_SPEC, fitting, forget_question, forget_system
 from agent.models.interface import Message, Model, Reply
 from agent.tool_arguments import SelectEntries, parse_arguments
 from core.logs import get_logger
@@ -34,7 +34,7 @@ def select(
     """
     try:
         limit = Deadline.after(min(SELECTION_MS, deadline.remaining_ms()))
-        chosen = _ask(query, candidates, model=model, deadline=limit)
+        chosen = _ask(query, fitting(candidates), model=model, deadline=limit)
     except (ModelUnavailable, TaskTimeout, ToolRefused) as error:
         deadline.check()
         _log.warning("selection_fell_back", error=type(error).__name__)

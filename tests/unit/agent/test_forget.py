@@ -212,6 +212,21 @@ def test_without_a_model_a_vague_request_fails_and_removes_nothing(
     assert files(memory).items() >= before.items()
 
 
+def test_a_question_is_bounded_and_the_likeliest_entries_are_in_it(memory: MemoryBench) -> None:
+    reasons = f"\n  Why: {'because ' * 40}\n  How to apply: {'always ' * 40}"
+    for number in range(40):
+        bullets = (f"- Server {number}-{entry} {'is green ' * 40}{reasons}" for entry in range(10))
+        put(memory, f"{number}.md", document(name="Servers", body="\n".join(bullets)))
+    put(memory, "wanted.md", document(body="Likes tea."))
+    model = select("user:wanted.md")
+    memory.use(model)
+
+    memory.forget("likes tea")
+
+    assert not (memory.roots.user / "wanted.md").exists()
+    assert 100_000 < len(model.asked[0][1].text) < 130_000
+
+
 def test_a_selection_has_eight_seconds_and_a_late_one_is_replaced_by_the_literal_rule(
     memory: MemoryBench,
 ) -> None:
