@@ -12,11 +12,14 @@ from memory.candidates import Candidate, choose_candidates
 from memory.document import MEMORY_TYPES
 from memory.entries import remove_entries
 from memory.errors import CommitConflict
+from memory.forgetting import without_quotes
 from memory.paths import SCOPES
+from memory.revisions import Revisions
 from memory.scan import ReadDocument, read_documents
 from memory.store import Commit
 from memory.transaction import Transaction
 
+PURGED = "Managed auto-memory forgot and purged what matched."
 NOTHING_MATCHED = "No managed auto-memory entries matched."
 MAX_ENTRY_CHARACTERS = 500
 
@@ -28,9 +31,17 @@ def forget(params: ForgetParams, call: TaskCall, bench: Bench) -> dict[str, Any]
 
     Only lines of the selected entries go; a document that states nothing afterwards goes with them. No
     stamp is written: what stays was written by whom it says, and the journal knows who removed the rest.
+    With ``purge`` the store and its history lose every text of the documents that change, and the result
+    quotes nothing.
     """
     writable = frozenset({params.scope} if params.scope else SCOPES)
-    return run_task(Work(writable, lambda attempt: _stage(params, attempt)), call, bench)
+    result = run_task(Work(writable, lambda attempt: _stage(params, attempt)), call, bench)
+    if not params.purge or call.dry_run or "revision" not in result:
+        return result
+    # after the commit, and after a recorded one as well: whoever made that may have died here
+    forgotten = Revisions(bench.store.base).find(result["revision"], bench.roots)
+    bench.store.purge(call.task, forgotten.documents, bench.roots)
+    return without_quotes(result) | {"summary": PURGED}
 
 
 def _stage(params: ForgetParams, attempt: Attempt) -> Staged:

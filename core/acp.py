@@ -119,11 +119,13 @@ class ForgetParams(Wire):
 
     Attributes:
         scope: None searches both.
+        purge: ours; whether the documents that it changes lose all texts in the store and its history.
     """
 
     query: str
     cwd: str
     scope: Scope | None = None
+    purge: bool = False
 
 
 class DreamParams(Wire):

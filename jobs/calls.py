@@ -9,6 +9,7 @@ from core.ids import Kind
 
 APPLY_OF: Final = "applyOf"  # in a task's input: the task whose preview it commits, in place of all else
 DRY_RUN: Final = "dryRun"
+PURGE: Final = "purge"  # of a forget
 
 _CALLS: Final[Mapping[Kind, tuple[str, type[acp.Wire], type[acp.TaskResult]]]] = MappingProxyType(
     {

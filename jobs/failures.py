@@ -47,4 +47,4 @@ def failed(kind: Kind, code: str | None = None) -> End:
     message = _MESSAGES.get(code or "")
     if message is None:
         return End("failed", code=f"{kind}_failed", message=f"Workspace memory {kind} failed.")
-    return End("failed", code=code, message=message)
+    return End("failed", code=code, message=message, keeps_input=code != "secret_detected")

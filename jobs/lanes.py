@@ -147,7 +147,7 @@ class Lanes:
             *log_args(keys),
             *(grant.claim, grant.fence, grant.task.id, end.status, end.code or ""),
             *(compact_json(end.memory_changed), end.cause or ""),
-            *(limits.task_ttl_ms, limits.input_keep_ms, MAX_RECORDS, DOORBELL_MS),
+            *(limits.task_ttl_ms, limits.input_keep_ms if end.keeps_input else 0, MAX_RECORDS, DOORBELL_MS),
             *(*following, limits.lease_ms, limits.max_attempts),
             *_outcome_fields(end),
         ]

@@ -23,7 +23,7 @@ from core.errors import DependencyError
 from core.ids import Kind, LaneId
 from core.logs import get_logger
 from core.workspaces import Workspace
-from jobs.calls import DRY_RUN, call_of, result_of
+from jobs.calls import DRY_RUN, PURGE, call_of, result_of
 from jobs.failures import CANCELLED, failed, timed_out
 from jobs.lanes import Grant
 from jobs.tasks import End, Fence
@@ -206,6 +206,7 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result),
+            keeps_input=self.grant.input.get(PURGE) is not True,
         )
 
     def _memory_changed(self, result: TaskResult) -> Mapping[str, Any] | None:

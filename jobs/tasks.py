@@ -85,6 +85,7 @@ class End:
         status: ``queued`` hands the task back to the head of its lane.
         memory_changed: data of the event, when managed memory was really changed.
         cause: why the task is handed back; None for a shutdown, which never counts against it.
+        keeps_input: whether the request is kept for a while; else it is deleted at once.
     """
 
     status: EndStatus
@@ -95,6 +96,7 @@ class End:
     usage: Mapping[str, Any] | None = None
     memory_changed: Mapping[str, Any] | None = None
     cause: Cause | None = None
+    keeps_input: bool = True
 
 
 def from_record(record: Mapping[str, str], *, position: int | None = None) -> Task:

@@ -102,19 +102,26 @@ class Client:
         return self._submit("remember", fields, dry_run=dry_run, workspace=workspace)
 
     def forget(
-        self, query: str, *, scope: Scope | None = None, dry_run: bool = False, workspace: str | None = None
+        self,
+        query: str,
+        *,
+        scope: Scope | None = None,
+        purge: bool = False,
+        dry_run: bool = False,
+        workspace: str | None = None,
     ) -> Task:
         """Ask for what a query means to be forgotten; the result lists the entries that were removed.
 
         Args:
             query: 1 to 65,536 UTF-8 bytes after trimming.
             scope: where to look; None means everywhere.
+            purge: take every text of the documents that change from the history, too; it can't be undone.
             dry_run, workspace: as for ``remember``.
 
         Raises:
             Same as ``remember``.
         """
-        fields = {"query": well_formed(query), "scope": scope}
+        fields = {"query": well_formed(query), "scope": scope, "purge": purge or None}
         return self._submit("forget", fields, dry_run=dry_run, workspace=workspace)
 
     def dream(

@@ -104,6 +104,14 @@ class InvalidDryRun(Refusal):
     default = "`dryRun` must be true, false, or omitted"
 
 
+class InvalidPurge(Refusal):
+    """Whether texts are to go for good is said by something that is no truth value, or of a dry run."""
+
+    code = "invalid_purge"
+    field = "purge"
+    default = "`purge` must be true, false, or omitted"
+
+
 class WorkspaceMismatch(InputError):
     """The selector names no configured workspace.
 

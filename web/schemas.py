@@ -3,7 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -13,6 +20,7 @@ from web.errors import (
     InvalidContent,
     InvalidContextMode,
     InvalidDryRun,
+    InvalidPurge,
     InvalidQuery,
     InvalidScope,
     Refusal,
@@ -87,6 +95,13 @@ class ForgetBody(TaskBody):
     """What a forget request says."""
 
     query: Annotated[str, BeforeValidator(_normalise), AfterValidator(_checker(InvalidQuery))]
+    purge: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
+
+    @model_validator(mode="after")
+    def _purge_is_for_good(self) -> "ForgetBody":
+        if self.purge and self.dry_run:
+            raise InvalidPurge("`purge` can't be tried out")
+        return self
 
 
 class DreamBody(TaskBody):
@@ -102,6 +117,7 @@ _REFUSALS: tuple[type[Refusal], ...] = (
     InvalidContextMode,
     InvalidScope,
     InvalidDryRun,
+    InvalidPurge,
 )
 
 
@@ -112,7 +128,7 @@ def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
         InvalidContent, InvalidQuery: it is no string, blank, or over 65,536 UTF-8 bytes once trimmed.
         InvalidContextMode: neither of the two modes nor null.
         InvalidScope: neither of the two scopes; null included.
-        InvalidDryRun: neither true nor false nor null.
+        InvalidDryRun, InvalidPurge: neither true nor false nor null; or both are true.
     """
     try:
         return shape.model_validate(body)

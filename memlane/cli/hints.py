@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 _WITH_VALUE = frozenset({"--scope", "--timeout", "--workspace", "--url", "--token-file"})
-_FLAGS = frozenset({"--clean", "--dry-run", "--wait", "--json", "--help", "-h"})
+_FLAGS = frozenset({"--clean", "--dry-run", "--purge", "--wait", "--json", "--help", "-h"})
 
 
 def hint_for(arguments: Sequence[str]) -> str:

@@ -8,11 +8,16 @@ from memlane.cli import options
 
 _Query = Annotated[str, typer.Argument(metavar="QUERY", hidden=True)]
 
+_Purge = Annotated[
+    bool, typer.Option("--purge", help="For good: take their documents' texts from the history, too.")
+]
+
 
 def forget(  # noqa: PLR0913 - one parameter for each option
     query: _Query,
     *,
     scope: options.Scope = None,
+    purge: _Purge = False,
     dry_run: options.DryRun = False,
     wait: options.Wait = False,
     timeout: options.Timeout = None,
@@ -33,7 +38,7 @@ def forget(  # noqa: PLR0913 - one parameter for each option
     raise typer.Exit(
         run(
             lambda client: client.forget(
-                text_of(query), scope=scope, dry_run=dry_run, workspace=place.workspace
+                text_of(query), scope=scope, purge=purge, dry_run=dry_run, workspace=place.workspace
             ),
             place,
             as_json=json,

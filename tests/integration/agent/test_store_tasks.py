@@ -144,6 +144,24 @@ def test_an_unknown_revision_is_told(offline: AgentChild):
     assert_failed(run(offline, acp.UNDO, "undo", revision="r9"), "revision_not_found", method="undo")
 
 
+def test_what_is_purged_leaves_no_byte_behind_and_is_done_again_when_asked_again(offline: AgentChild):
+    offline.remember("Prefers green tea in the morning")
+    task = new_task_id("forget")
+
+    results = [
+        run(offline, acp.FORGET, "forget", query="green tea in the morning", task=task, purge=True)
+        for _ in range(2)
+    ]
+
+    assert offline.documents() == {}
+    for result in results:
+        assert (result["removedEntries"], result["revision"]) == ([], "r2")
+        assert "green tea" not in str(result)
+    kept = b"".join(path.read_bytes() for path in offline.base.rglob("*") if path.is_file())
+    assert b"green tea" not in kept
+    assert_failed(run(offline, acp.UNDO, "undo", revision="r2"), "revision_not_found", method="undo")
+
+
 @pytest.mark.parametrize(
     ("method", "kind", "params"),
     [

@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
@@ -368,3 +369,12 @@ def test_the_scripts_write_times_as_python_does(redis_url: str, ms: int):
     written = connect(redis_url).eval(prelude + "return rfc3339(tonumber(ARGV[1]))", 0, ms)
 
     assert written == rfc3339(ms)
+
+
+def test_a_request_that_is_not_to_be_kept_is_gone_with_its_tasks_end(lane: LaneUnderTest):
+    task, _ = lane.submit()
+    grant = lane.granted()
+
+    lane.finish(grant, replace(DONE, keeps_input=False))
+
+    assert lane.redis.exists(lane.keys.input(task)) == 0

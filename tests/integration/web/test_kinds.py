@@ -19,6 +19,8 @@ PREVIEW = {"baseRevision": "r1", "diff": []}
     [
         (FORGET, {"query": "x", "dryRun": "yes"}, "invalid_dry_run"),
         (FORGET, {"query": " ", "dryRun": "yes", "scope": None}, "invalid_query"),
+        (FORGET, {"query": "x", "purge": 1}, "invalid_purge"),
+        (FORGET, {"query": "x", "purge": True, "dryRun": True}, "invalid_purge"),
         (DREAM, {"scope": "team", "dryRun": 1}, "invalid_scope"),
         (DREAM, {"dryRun": 1}, "invalid_dry_run"),
         ("/workspace/memory/remember", {"content": "x", "dryRun": []}, "invalid_dry_run"),

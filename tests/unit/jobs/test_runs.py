@@ -1,6 +1,6 @@
 """How each end of a run is judged: what the child says counts, everything else is resolved first."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -269,3 +269,11 @@ def test_a_task_without_attempts_left_is_resolved_not_run():
 
 def test_a_task_without_attempts_left_that_had_committed_is_completed():
     assert run(scripted(None, recorded=RECORDED), mode="resolve", attempt=2).status == "completed"
+
+
+def test_a_request_with_a_secret_or_a_purge_is_not_kept():
+    assert run(scripted(AgentFailed("secret_detected", details=""))).keeps_input is False
+    assert run(scripted(AgentFailed("remember_failed", details=""))).keeps_input is True
+    task_run = run_of(scripted(RememberResult.model_validate(RECORDED)))
+    task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
+    assert task_run.execute(lambda _: None).keeps_input is False
