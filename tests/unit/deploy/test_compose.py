@@ -1,5 +1,6 @@
 """docker-compose.yml as a document: no engine is needed to see that it fits the program."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -138,7 +139,7 @@ def test_the_redis_options_are_ones_that_a_server_takes_and_we_accept(tmp_path: 
         [engine_or_skip().binary, *command[1:], *place], cwd=tmp_path, stdout=subprocess.DEVNULL
     )
     try:
-        until(lambda: (tmp_path / "redis.sock").exists() or server.poll() is not None)
+        until(lambda: accepts(tmp_path / "redis.sock") or server.poll() is not None)
         client = connect(f"unix://{tmp_path}/redis.sock")
         for name, value in options_of(command).items():
             assert client.config_get(name) == {name: as_reported(value)}
@@ -148,6 +149,12 @@ def test_the_redis_options_are_ones_that_a_server_takes_and_we_accept(tmp_path: 
     finally:
         server.terminate()
         server.wait(10)
+
+
+def accepts(path: Path) -> bool:
+    """Whether a server listens there; the name is there a moment earlier."""
+    with socket.socket(socket.AF_UNIX) as peer:
+        return peer.connect_ex(str(path)) == 0
 
 
 def test_the_health_check_finds_a_web_that_lives_and_one_that_does_not(tmp_path: Path):
