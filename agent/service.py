@@ -87,6 +87,13 @@ class MemoryService:
         )
         return {"result": self._store().resolve(task, close=params.close)}
 
+    def show_history(self) -> bool:
+        """Bring the history of memory a part further; returns whether there is more to show."""
+        try:
+            return self._store().show_history()
+        except (StoreUnusable, StoreBusy):  # the client learns it from availability
+            return False
+
     def _remember(self, request: RememberRequest, task: FencedTask, deadline: Deadline) -> dict[str, Any]:
         deadline.check()
         base = self._settings.memory_base

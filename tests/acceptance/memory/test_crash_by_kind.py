@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 
-from memory.files import StoreFiles
-from memory.history import History
 from memory.index import build_index
-from memory.journal import Journal
 from memory.store import open_store
-from tests.support.git_log import read_log
+from tests.support.git_log import show_log
 from tests.support.memory import Edits, KillAt, MemoryBase, documents, fenced_task, note
 from tests.support.memory_process import apply, commit_edited, in_child, preview, undo
 
@@ -36,7 +33,7 @@ class Run:
     arguments: tuple[Any, ...]
     options: dict[str, Any]
     changed: Edits
-    steps: tuple[str, ...] = ("journal linked", "exchanged", "index renamed", "applied", "history recorded")
+    steps: tuple[str, ...] = ("journal linked", "exchanged", "index renamed", "applied")
 
 
 def edits_of(base: MemoryBase) -> Edits:
@@ -120,9 +117,7 @@ def first_and_last(names: list[str]) -> list[tuple[int, str]]:
 
 
 def in_history(base: MemoryBase) -> dict[str, bytes]:
-    files = StoreFiles(base.path)
-    History(files, Journal(files)).catch_up(most=100)
-    return {str(base.path / path): content for path, content in read_log(base.path)[-1].files.items()}
+    return {str(base.path / path): content for path, content in show_log(base.path)[-1].files.items()}
 
 
 @pytest.mark.parametrize("kind", list(RUNS))
