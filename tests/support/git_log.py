@@ -44,7 +44,7 @@ def show_log(base: Path) -> list[Logged]:
 
 def read_log(base: Path) -> list[Logged]:
     """All commits, oldest first; none when there is no history."""
-    if not repository_of(base).exists():
+    if not (repository_of(base) / "HEAD").exists():
         return []
     with Repo(str(repository_of(base))) as repo:
         if Ref(b"refs/heads/main") not in repo.refs:
