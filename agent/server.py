@@ -39,6 +39,7 @@ from memory.errors import StoreUnusable
 
 MAX_WAITING_CALLS = 64
 READ_BYTES = 65_536
+QUIET_S = 0.05  # before the history is brought further: the next call may be on its way
 
 _log = get_logger(__name__)
 
@@ -175,10 +176,23 @@ class AgentServer:
         return _Waiting(request, "resolve", kind_of(parsed.task_id), lambda: self._service.resolve(parsed))
 
     def _work(self) -> None:
+        is_behind = False  # the history that people read, which waits for a quiet moment
         while True:
-            waiting = self._waiting.get()
+            try:
+                waiting = self._waiting.get(timeout=QUIET_S if is_behind else None)
+            except queue.Empty:
+                is_behind = self._show_history()
+                continue
             self._answer(waiting)
             self._waiting.task_done()
+            is_behind = True
+
+    def _show_history(self) -> bool:
+        try:
+            return self._service.show_history()
+        except Exception as error:  # noqa: BLE001 - outermost frame of the child's threads
+            _log_failure("history", error, kind="internal")
+            return False
 
     def _answer(self, waiting: _Waiting) -> None:
         try:

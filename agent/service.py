@@ -96,6 +96,13 @@ class MemoryService:
         )
         return {"result": self._store().resolve(task, close=params.close)}
 
+    def show_history(self) -> bool:
+        """Bring the history of memory a part further; returns whether there is more to show."""
+        try:
+            return self._store().show_history()
+        except (StoreUnusable, StoreBusy):  # the client learns it from availability
+            return False
+
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
         call = within_time(call, self._policy)
         call.deadline.check()

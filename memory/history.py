@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory.git_repository import GitRepository
 
 FOLDER = "history.git"
-MAX_BEHIND = 200  # entries that one commit shows at most: its task waits for them
+MAX_SHOWN_AT_ONCE = 20  # entries; a task that comes meanwhile waits for them, some ms each
 WAIT_MS = 1_000
 _POSITION = "memlane-position"
 _log = get_logger(__name__)
@@ -35,18 +35,25 @@ class History:
         self._journal = journal
         self._external = ExternalRecords(files)
 
-    def follow(self) -> None:
-        """Show what the journal has more, up to 200 entries; what prevents that is logged.
+    def follow(self) -> bool:
+        """Show up to 20 further entries; what prevents that is logged.
 
-        An intent that has not reached its place yet is waited for, with all after it.
+        Returns:
+            Whether there are more.
         """
         try:
-            self.catch_up(most=MAX_BEHIND)
+            return self.catch_up(most=MAX_SHOWN_AT_ONCE)
         except (OSError, StoreBusy, StoreUnusable) as error:
             _log.warning("history_left", reason=str(error))
+            return False
 
-    def catch_up(self, *, most: int) -> None:
+    def catch_up(self, *, most: int) -> bool:
         """Show up to so many further entries of the journal.
+
+        An intent that has not reached its place yet is waited for, with all after it.
+
+        Returns:
+            Whether there are more that can be shown.
 
         Raises:
             StoreBusy: another process has been at it for a second.
@@ -57,7 +64,7 @@ class History:
 
         with self._locked() as folder, open_repository(folder) as repository:
             self._files.checkpoint("history ready")
-            self._show(repository, most=most)
+            return self._show(repository, most=most)
 
     def shown_seq(self) -> int:
         """Number of the last entry that the history shows, durably from now on; 0 for none.
@@ -95,9 +102,9 @@ class History:
                 pass
             yield self._files.base / STORE_NAME / FOLDER
 
-    def _show(self, repository: "GitRepository", *, most: int) -> None:
-        start = max(repository.last_seq(), self._position())
-        stop = min(self._journal.settled_seq(), start + most)
+    def _show(self, repository: "GitRepository", *, most: int) -> bool:
+        start, settled = max(repository.last_seq(), self._position()), self._journal.settled_seq()
+        stop = min(settled, start + most)
         for seq in range(start + 1, stop + 1):
             intent = self._journal.entry(seq)
             if intent.changes:
@@ -106,6 +113,7 @@ class History:
                 self._files.checkpoint("history recorded")
         if stop > repository.last_seq():
             self._files.replace(FOLDER, _POSITION, str(stop).encode())
+        return stop < settled
 
     def _position(self) -> int:
         """Number of the last entry looked at; entries without changes are not in the repository."""

@@ -210,6 +210,16 @@ class Store:
                 self._journal.close(task)
             return result
 
+    def show_history(self) -> bool:
+        """Bring ``history.git`` a part further towards the journal; call it while nobody waits for an answer.
+
+        What prevents it is logged: no task depends on it.
+
+        Returns:
+            Whether there is more to show.
+        """
+        return self._history.follow()
+
     def prune(self, *, before_ms: int) -> int:
         """Take their texts from old commits that the history shows; who, when and where stay in the journal.
 
@@ -305,9 +315,7 @@ class Store:
             intent = plan(held)
             self._files.checkpoint("planned")
             held.commit(intent)
-        if intent.changes:
-            self._history.follow()
-        return intent.result
+            return intent.result
 
     def _plan(
         self,

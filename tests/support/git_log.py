@@ -8,6 +8,8 @@ from dulwich.objects import Commit
 from dulwich.refs import Ref
 from dulwich.repo import Repo
 
+from memory.store import open_store
+
 
 @dataclass(frozen=True, slots=True)
 class Logged:
@@ -32,9 +34,17 @@ def repository_of(base: Path) -> Path:
     return base / "memlane" / "history.git"
 
 
+def show_log(base: Path) -> list[Logged]:
+    """All commits, oldest first, once the history has been brought up to the journal."""
+    store = open_store(base)
+    while store.show_history():
+        pass
+    return read_log(base)
+
+
 def read_log(base: Path) -> list[Logged]:
     """All commits, oldest first; none when there is no history."""
-    if not repository_of(base).exists():
+    if not (repository_of(base) / "HEAD").exists():
         return []
     with Repo(str(repository_of(base))) as repo:
         if Ref(b"refs/heads/main") not in repo.refs:

@@ -100,6 +100,11 @@ def seal(base: MemoryBase, task: FencedTask, *, checkpoint: Checkpoint, native: 
     open_store(base.path, checkpoint=checkpoint, renames=Renames(native=native)).seal(task)
 
 
+def show_history(base: MemoryBase, *, checkpoint: Checkpoint) -> None:
+    """Open the store and bring its history further."""
+    open_store(base.path, checkpoint=checkpoint).show_history()
+
+
 def note_store_id(base: MemoryBase) -> None:
     """Open the store and leave its id in a file beside it."""
     (base.path / f"id-{os.getpid()}").write_text(open_store(base.path).store_id)

@@ -8,11 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import MemlaneError
-from memory.files import StoreFiles
-from memory.history import History
-from memory.journal import Journal
 from memory.store import open_store
-from tests.support.git_log import read_log
+from tests.support.git_log import show_log
 from tests.support.meddler import DESTROYED, WROTE, fingerprint, meddle
 from tests.support.memory import BOTH, MemoryBase, describe, fenced_task, note, tree
 from tests.support.memory_process import exit_code, start_child
@@ -49,10 +46,8 @@ def change_something(base: MemoryBase, store, paths, fence, *, chance) -> None:
 
 def kept(base: MemoryBase) -> set[str]:
     """Fingerprints of all that is in the roots, in the history and among what was displaced."""
-    files = StoreFiles(base.path)
-    History(files, Journal(files)).catch_up(most=1_000_000)
     found = list(tree(base.user, base.project, base.path / "memlane/external").values())
-    for logged in read_log(base.path):
+    for logged in show_log(base.path):
         found += logged.files.values()
     return {fingerprint(content) for content in set(found)}
 

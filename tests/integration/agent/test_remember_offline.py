@@ -10,7 +10,9 @@ import pytest
 from core import acp
 from core.ids import new_task_id
 from tests.support.agent_child import LANE, AgentChild, agent_child, assert_failed
+from tests.support.git_log import read_log
 from tests.support.scripted_model import document
+from tests.support.waiting import until
 
 
 def test_a_fact_becomes_a_document_an_index_line_and_a_result(offline: AgentChild) -> None:
@@ -26,6 +28,33 @@ def test_a_fact_becomes_a_document_an_index_line_and_a_result(offline: AgentChil
     assert result["usage"] == {"inputTokens": 0, "outputTokens": 0, "modelCalls": 2}
     assert re.search(r"source: .*task=remember-\S+ client=web:1 kind=remember", path.read_text())
     assert "prefers-short-answers.md" in (offline.user_root / "MEMORY.md").read_text()
+
+
+def test_once_it_is_quiet_git_shows_what_tasks_changed(offline: AgentChild) -> None:
+    tasks = [new_task_id("remember") for _ in range(2)]
+    for task, content in zip(tasks, ["Prefers tea", "Likes rain"], strict=True):
+        offline.remember(content, task=task)
+
+    until(lambda: len(read_log(offline.base)) == 2)
+
+    log = read_log(offline.base)
+    assert [f"Task: {task}" in logged.message for task, logged in zip(tasks, log, strict=True)] == [
+        True,
+        True,
+    ]
+    assert log[0].subject == 'r1 remember: Saved a user memory "Prefers tea" to user/prefers-tea.md.'
+    assert log[1].files == offline.documents()
+
+
+def test_a_history_that_can_not_be_written_is_told_and_fails_nothing(offline: AgentChild) -> None:
+    (offline.base / "memlane").mkdir()
+    (offline.base / "memlane/history.git").write_text("in the way")
+
+    first = offline.remember("Prefers tea")
+    until(lambda: "history_left" in offline.log)
+    second = offline.remember("Likes rain")
+
+    assert [first["revision"], second["revision"]] == ["r1", "r2"]
 
 
 def test_the_tool_log_shows_that_the_offline_model_works_through_the_loop(tmp_path: Path) -> None:

@@ -24,3 +24,12 @@ def test_a_memory_folder_that_vanished_is_named_once_until_it_is_back(tmp_path):
     assert answers == [False, False, True, False]
     assert [line["event"] for line in logs] == ["memory_unavailable"] * 2
     assert all(str(base) in line["reason"] for line in logs)
+
+
+def test_the_history_of_a_memory_folder_that_vanished_is_left_as_it_is(tmp_path):
+    service = MemoryService(
+        load_settings(memory_dir=tmp_path / "memory"), workspace=str(tmp_path), model=OfflineModel()
+    )
+
+    assert service.show_history() is False
+    assert not (tmp_path / "memory").exists()

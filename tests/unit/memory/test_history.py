@@ -14,7 +14,7 @@ from memory.journal import Journal
 from memory.lock import HISTORY_LOCK_NAME, hold_lock
 from memory.paths import find_roots
 from memory.store import open_store
-from tests.support.git_log import read_log, repository_of
+from tests.support.git_log import read_log, repository_of, show_log
 from tests.support.memory import (
     BOTH,
     FailAt,
@@ -24,8 +24,9 @@ from tests.support.memory import (
     describe,
     fenced_task,
     note,
+    tree,
 )
-from tests.support.memory_process import commit, in_child
+from tests.support.memory_process import in_child, show_history
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def history(memory_base):
 
 
 def subjects(memory_base):
-    return [commit.subject for commit in read_log(memory_base.path)]
+    return [commit.subject for commit in show_log(memory_base.path)]
 
 
 def saying(summary):
@@ -55,7 +56,7 @@ def test_each_task_is_a_commit_that_says_who_did_what(memory_base, store):
 
     store.commit(transaction, result_of=saying("Saved\n two\x1b things."))
 
-    (logged,) = read_log(memory_base.path)
+    (logged,) = show_log(memory_base.path)
     project = memory_base.project.relative_to(memory_base.path)
     assert logged.message == (
         "r1 remember: Saved two  things.\n\n"
@@ -74,7 +75,7 @@ def test_a_removed_document_is_removed_and_a_task_without_changes_is_not_shown(m
     memory_base.commit(store, fenced_task(2), {})
     memory_base.commit(store, fenced_task(3), {path: None})
 
-    log = read_log(memory_base.path)
+    log = show_log(memory_base.path)
 
     assert [logged.subject for logged in log] == ["r1 remember:", "r3 remember:"]
     assert log[-1].files == {"memories/b.md": note("B")}
@@ -89,7 +90,7 @@ def test_what_others_changed_since_is_shown_first(memory_base, store):
 
     memory_base.commit(store, fenced_task(2), {path: note("Ours"), gone: note("Again")})
 
-    log = read_log(memory_base.path)
+    log = show_log(memory_base.path)
     assert [logged.subject for logged in log] == ["r1 remember:", "external: found by r2", "r2 remember:"]
     assert log[1].author.startswith("another writer")
     assert [logged.files.get("memories/a.md") for logged in log] == [note("A"), note("By hand"), note("Ours")]
@@ -105,7 +106,7 @@ def test_what_a_commit_displaced_is_shown_before_it(memory_base):
 
     memory_base.commit(store, fenced_task(1), {path: note("Ours")})
 
-    states = [logged.files["memories/a.md"] for logged in read_log(memory_base.path)]
+    states = [logged.files["memories/a.md"] for logged in show_log(memory_base.path)]
     assert states == [note("Old"), note("By hand"), note("Ours")]
 
 
@@ -119,7 +120,7 @@ def test_a_link_that_a_commit_displaced_is_not_followed_into_the_history(memory_
 
     memory_base.commit(store, fenced_task(1), {path: note()})
 
-    assert [logged.files for logged in read_log(memory_base.path)] == [{"memories/a.md": note()}]
+    assert [logged.files for logged in show_log(memory_base.path)] == [{"memories/a.md": note()}]
 
 
 def test_local_project_memory_is_shown_apart(memory_base, store):
@@ -131,7 +132,7 @@ def test_local_project_memory_is_shown_apart(memory_base, store):
 
     store.commit(transaction, result_of=describe)
 
-    (logged,) = read_log(memory_base.path)
+    (logged,) = show_log(memory_base.path)
     assert list(logged.files) == [f"local{roots.project}/a.md"]
 
 
@@ -139,12 +140,12 @@ def test_a_history_that_was_removed_is_made_anew_from_the_journal(memory_base, s
     path = memory_base.put(memory_base.user / "a.md", b"\xff no text")
     for fence in (1, 2, 3):
         memory_base.commit(store, fenced_task(fence), {path: note(f"A{fence}")})
-    before = read_log(memory_base.path)
+    before = show_log(memory_base.path)
     shutil.rmtree(repository_of(memory_base.path))
 
-    history(memory_base).catch_up(most=2)
-    history(memory_base).catch_up(most=2)
+    has_more = [history(memory_base).catch_up(most=2) for _ in range(2)]
 
+    assert has_more == [True, False]
     assert read_log(memory_base.path) == before
     assert before[0].files == {"memories/a.md": b"\xff no text"}
 
@@ -153,59 +154,65 @@ def test_many_tasks_without_changes_do_not_hold_it_up(memory_base, store):
     memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})
     for fence in (2, 3, 4):
         memory_base.commit(store, fenced_task(fence), {})
-    shutil.rmtree(repository_of(memory_base.path))
     memory_base.commit(store, fenced_task(5), {memory_base.user / "b.md": note("B")})
-    shutil.rmtree(repository_of(memory_base.path))
 
     for _ in range(3):
         history(memory_base).catch_up(most=2)
 
-    assert subjects(memory_base) == ["r1 remember:", "r5 remember:"]
+    assert [logged.subject for logged in read_log(memory_base.path)] == ["r1 remember:", "r5 remember:"]
+
+
+def test_a_history_without_news_is_not_written(memory_base, store):
+    memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})
+    show_log(memory_base.path)
+    before = tree(repository_of(memory_base.path))
+
+    assert store.show_history() is False
+
+    assert tree(repository_of(memory_base.path)) == before
 
 
 @pytest.mark.parametrize("name", ["refs/heads/main", "memlane-position"])
-def test_a_damaged_history_is_told_and_fails_no_task(memory_base, store, name):
+def test_a_damaged_history_is_told_and_made_anew_when_it_is_removed(memory_base, store, name):
     memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note("A")})
+    show_log(memory_base.path)
     (repository_of(memory_base.path) / name).write_bytes(b"\xffdamaged")
 
-    result = memory_base.commit(store, fenced_task(2), {memory_base.user / "b.md": note("B")})
-
-    assert result["revision"] == "r2"
+    assert store.show_history() is False
     with pytest.raises(StoreUnusable, match=r"history\.git"):
         history(memory_base).catch_up(most=9)
+
     shutil.rmtree(repository_of(memory_base.path))
-    history(memory_base).catch_up(most=9)
-    assert subjects(memory_base) == ["r1 remember:", "r2 remember:"]
+    assert subjects(memory_base) == ["r1 remember:"]
 
 
 @pytest.mark.parametrize("step", ["history recorded", "history ready"])
-def test_a_disk_that_is_full_while_the_history_is_written_fails_no_task(memory_base, step):
-    store = open_store(memory_base.path, checkpoint=FailAt(step))
+def test_a_disk_that_is_full_while_the_history_is_written_is_told(memory_base, store, step):
+    memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})
 
-    assert memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})["revision"] == "r1"
+    assert open_store(memory_base.path, checkpoint=FailAt(step)).show_history() is False
 
-    history(memory_base).catch_up(most=9)
     assert subjects(memory_base) == ["r1 remember:"]
 
 
 def test_a_link_in_the_place_of_the_history_is_not_followed(memory_base, store, tmp_path):
     (tmp_path / "outside").mkdir()
     repository_of(memory_base.path).symlink_to(tmp_path / "outside")
+    memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})
 
-    assert memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})["revision"] == "r1"
+    assert store.show_history() is False
 
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_a_busy_history_is_left_to_the_next_commit(memory_base, store, monkeypatch):
+def test_a_busy_history_is_left_as_it_is(memory_base, store, monkeypatch):
     monkeypatch.setattr("memory.history.WAIT_MS", 0)
+    memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})
     with store._files.open() as folder, hold_lock(folder, name=HISTORY_LOCK_NAME):
-        memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note()})
+        assert store.show_history() is False
     assert read_log(memory_base.path) == []
 
-    memory_base.commit(store, fenced_task(2), {memory_base.user / "b.md": note("B")})
-
-    assert subjects(memory_base) == ["r1 remember:", "r2 remember:"]
+    assert subjects(memory_base) == ["r1 remember:"]
 
 
 def test_a_commit_that_waits_for_its_place_is_waited_for(tmp_path):
@@ -224,25 +231,25 @@ def test_a_commit_that_waits_for_its_place_is_waited_for(tmp_path):
     assert subjects(first) == ["r1 remember:", "r2 remember:", "r3 remember:"]
 
 
-def test_killed_at_any_step_of_it_the_next_commit_makes_it_whole(memory_base):
+def test_killed_at_any_step_of_it_the_next_one_makes_it_whole(memory_base):
     store, path = open_store(memory_base.path), memory_base.user / "a.md"
     for fence, step in enumerate(("history locked", "history ready", "history recorded"), start=1):
         run = fenced_task(fence)
-        code = in_child(commit, memory_base, run, {path: note(step)}, checkpoint=KillAt(name=step))
+        memory_base.commit(store, run, {path: note(step)})
+        code = in_child(show_history, memory_base, checkpoint=KillAt(name=step))
         assert code == -signal.SIGKILL
         lock = repository_of(memory_base.path) / "refs/heads/main.lock"
         if lock.parent.exists():
             lock.touch()  # what git leaves when it is killed in mid-step
 
-    memory_base.commit(store, fenced_task(9), {path: note("Last")})
-
-    assert subjects(memory_base) == [f"r{seq} remember:" for seq in (1, 2, 3, 4)]
+    assert subjects(memory_base) == [f"r{seq} remember:" for seq in (1, 2, 3)]
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_git_itself_reads_it(memory_base, store):
     path = memory_base.put(memory_base.user / "a.md", note("A", body="\nold line\n"))
     memory_base.commit(store, fenced_task(1), {path: note("A", body="\nnew line\n")})
+    show_log(memory_base.path)
     git = ["git", "--git-dir", str(repository_of(memory_base.path))]
 
     log = subprocess.run([*git, "log", "-p"], capture_output=True, text=True, check=True).stdout
@@ -252,7 +259,7 @@ def test_git_itself_reads_it(memory_base, store):
 
     assert "r1 remember:" in log
     assert "-old line\n+new line" in log
-    assert len(read_log(memory_base.path)) == 3
+    assert len(show_log(memory_base.path)) == 3
 
 
 def test_entries_of_a_journal_that_kept_no_texts_are_shown_as_far_as_they_go(memory_base, store):
@@ -262,8 +269,5 @@ def test_entries_of_a_journal_that_kept_no_texts_are_shown_as_far_as_they_go(mem
     facts = json.loads(entry.read_bytes())
     del facts["changes"][0]["before"]
     entry.write_text(json.dumps(facts))
-    shutil.rmtree(repository_of(memory_base.path))
 
-    history(memory_base).catch_up(most=9)
-
-    assert [logged.files for logged in read_log(memory_base.path)] == [{"memories/a.md": note("New")}]
+    assert [logged.files for logged in show_log(memory_base.path)] == [{"memories/a.md": note("New")}]

@@ -8,7 +8,7 @@ from core import clock
 from memory.errors import CommitConflict, DocumentInvalid, LeaseLost, PreviewStale, StoreUnusable, TaskClosed
 from memory.revisions import Revisions
 from memory.store import open_store
-from tests.support.git_log import read_log
+from tests.support.git_log import show_log
 from tests.support.memory import MemoryBase, describe, fenced_task, note, tree
 
 DAY_MS = 86_400_000
@@ -90,7 +90,7 @@ def test_a_preview_is_no_revision_and_not_in_the_history(memory_base, previewer,
     previewer.preview(edits)
 
     assert Revisions(memory_base.path).page(memory_base.roots, limit=9).revisions == ()
-    assert read_log(memory_base.path) == []
+    assert show_log(memory_base.path) == []
 
 
 def test_an_applied_preview_commits_what_it_showed(memory_base, previewer, edits):
