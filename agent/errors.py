@@ -41,6 +41,12 @@ class ScopeMismatch(InputError):
     code = "remember_scope_mismatch"
 
 
+class DocumentStands(StateError):
+    """A document to import can't have its place, because of what stands there. Nothing was committed."""
+
+    code = "document_stands"
+
+
 class ToolRefused(InputError):
     """A tool call can't be done as asked; the message is for the model that made it."""
 

@@ -16,7 +16,7 @@ from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.paths import Roots
 from memory.store import Commit, FencedTask, Store
-from memory.transaction import Transaction
+from memory.transaction import MAX_FILES, Transaction
 
 PREVIEW_LEAD = "Preview: "  # of a dry run's summary, which speaks as if it were done
 MAX_RERUNS = 3
@@ -90,10 +90,12 @@ class Work:
     Attributes:
         writable: scopes whose documents may change.
         stage: stages the changes of one attempt; called again, on a fresh transaction, after a conflict.
+        max_files: how many documents may change.
     """
 
     writable: frozenset[Scope]
     stage: Callable[[Attempt], Staged]
+    max_files: int = MAX_FILES
 
 
 def run_task(work: Work, call: TaskCall, bench: Bench) -> dict[str, Any]:
@@ -185,7 +187,9 @@ class _StagedRun:
     def run_once(self) -> tuple[str, dict[str, Any]]:
         bench, deadline = self._bench, self._call.deadline
         deadline.check()
-        transaction = bench.store.begin(self._call.task, bench.roots, writable=self._work.writable)
+        transaction = bench.store.begin(
+            self._call.task, bench.roots, writable=self._work.writable, max_files=self._work.max_files
+        )
         attempt = Attempt(
             transaction,
             model=MeteredModel(bench.model, self._meter),

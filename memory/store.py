@@ -7,7 +7,7 @@ from typing import Any
 
 from core.acp import Preview, Scope
 from core.ids import TaskId
-from memory.apply import Applier, find_drift, root_name
+from memory.apply import Applier, root_name
 from memory.beneath import disk_errors
 from memory.diffs import diff_changes
 from memory.errors import LeaseLost, PreviewStale, StoreUnusable, TaskClosed
@@ -17,6 +17,7 @@ from memory.history import History
 from memory.identity import find_store_id, make_store_id, parse_store_id, read_store_id, require_store
 from memory.journal import FencedTask as FencedTask  # part of this module's interface
 from memory.journal import Intent, Journal
+from memory.large_commits import complete, mend_indexes
 from memory.lock import hold_lock
 from memory.paths import SCOPES, Roots, canonical_folder
 from memory.planning import Commit as Commit  # as above
@@ -25,7 +26,7 @@ from memory.previews import MAX_KEEP_MS, Previews, stage_preview
 from memory.reconciling import reconcile
 from memory.renames import Renames
 from memory.revisions import find_changes, newest_revision
-from memory.transaction import Transaction
+from memory.transaction import MAX_FILES, Transaction
 
 
 class Store:
@@ -64,8 +65,13 @@ class Store:
             self._take_over(task)
             return self._journal.find(task.id)
 
-    def begin(self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope]) -> Transaction:
+    def begin(
+        self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope], max_files: int = MAX_FILES
+    ) -> Transaction:
         """Start a transaction of this task; an index that somebody else left wrong is rebuilt first.
+
+        Args:
+            max_files: how many files the task may change.
 
         Raises:
             StoreUnusable: every writable root waits for an earlier commit that can't be put into its
@@ -76,12 +82,8 @@ class Store:
             blocked = self._journal.open_roots()
             if writable and all(root_name(self.base, roots.of(scope)) in blocked for scope in writable):
                 raise StoreUnusable("an earlier commit has no place yet in this memory")
-            drifted = find_drift(roots.of(scope) for scope in SCOPES)
-        if drifted:
-            with self._held() as held:
-                for root in drifted:
-                    held.applier.rebuild_index(root)
-        return Transaction(task, roots, writable=writable)
+            mend_indexes((roots.of(scope) for scope in SCOPES), self._held)
+        return Transaction(task, roots, writable=writable, max_files=max_files)
 
     def commit(
         self, transaction: Transaction, *, result_of: Callable[[Commit], dict[str, Any]]
@@ -258,6 +260,7 @@ class Store:
             intent = plan(held)
             self._files.checkpoint("planned")
             held.commit(intent)
+        complete(intent, self._journal, self._held, base=self.base)
         if intent.changes:
             self._history.follow()
         return intent.result
