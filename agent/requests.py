@@ -121,7 +121,7 @@ def parse_import(params: dict[str, Any], *, workspace: str) -> acp.ImportParams:
     """Read an import request; ``cwd`` as for ``parse_remember``.
 
     Raises:
-        CallRefused: there are no documents, more than 5,000, or a field of one doesn't fit.
+        CallRefused: there are no documents, more than 2,000, or a field of one doesn't fit.
     """
     return _validated(acp.ImportParams, params | {"cwd": workspace})
 

@@ -39,7 +39,7 @@ Topic = Literal["user", "feedback", "project", "reference"]
 ContextMode = Literal["workspace", "clean"]
 ConflictPolicy = Literal["fail", "skip", "replace"]
 MAX_CONTENT_BYTES = 65_536
-MAX_IMPORTED = 5_000  # documents of one import
+MAX_IMPORTED = 2_000  # documents of one import: what one hold of a store's lock can prepare on a slow disk
 
 ErrorKind = Literal[
     "managed_memory_unavailable",

@@ -71,7 +71,7 @@ def gather(files: Iterable[ReadDocument], *, tell: Listener) -> tuple[ReadDocume
             continue
         left_bytes -= len(file.content)
         if left_bytes < 0:
-            raise ArchiveTooLarge(f"the documents have more than {MAX_UNPACKED_BYTES} bytes together")
+            raise ArchiveTooLarge(f"The documents have more than {MAX_UNPACKED_BYTES // 2**20} MiB together")
         kept.append(file)
     return tuple(sorted(kept, key=lambda file: (file.scope, file.path)))
 

@@ -5,7 +5,7 @@ parse them for an index. Ordinary commits never come here.
 """
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from core.logs import get_logger
@@ -38,10 +38,11 @@ def complete(intent: Intent, journal: Journal, hold: Hold, *, base: Path) -> Non
 
 def _place(intent: Intent, journal: Journal, hold: Hold) -> None:
     for _ in range(MAX_HOLDS):
-        if journal.open_roots().isdisjoint(intent.roots):
+        if journal.next_seq() > intent.seq and journal.open_roots().isdisjoint(intent.roots):
             return
-        with hold():
-            pass  # every holder goes on with what is open before anything else
+        # every holder goes on with what is open first; one that runs out of time has got further all the same
+        with suppress(StoreBusy), hold():
+            pass
 
 
 def mend_indexes(roots: Iterable[Path], hold: Hold) -> None:

@@ -14,13 +14,13 @@ from typing import Self
 
 from core.acp import MAX_IMPORTED, Scope
 from memory.archive import MAX_UNPACKED_BYTES, ArchiveFormat
-from memory.errors import ArchiveInvalid, PathEscape, PathRefused
+from memory.errors import ArchiveInvalid, ArchiveTooLarge, PathEscape, PathRefused
 from memory.name_tree import NameTree
 from memory.names import SUFFIX, is_index, is_pinned, require_writable, split_absolute
 from memory.paths import SCOPES
 from memory.validation import MAX_FILE_BYTES, find_problems
 
-MAX_MEMBERS = MAX_IMPORTED
+MAX_MEMBERS = 5_000
 _ZIP_ENTRY = b"PK\x01\x02"  # begins each member's entry in a zip's directory
 _ZIP_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})  # the others can't be inflated in steps
 _IS_ENCRYPTED = 0x1
@@ -79,6 +79,7 @@ def unpack(archive: bytes, archive_format: ArchiveFormat) -> Unpacked:
         ArchiveInvalid: names the first member that is not what it must be. A path that leaves the archive, a
             link or device, more than 64 MiB once inflated, more than 5,000 members, a document that could
             not be committed, two whose names are equal by case or Unicode form.
+        ArchiveTooLarge: more than 2,000 documents.
     """
     members = _zip_members if archive_format == "zip" else _tar_members
     return _sort_out(members(archive))
@@ -109,6 +110,8 @@ def _sort_out(members: Iterable[_Member]) -> Unpacked:
         if is_pinned(below) or is_index(below[-1]):
             skipped += 1
             continue
+        if len(documents) == MAX_IMPORTED:
+            raise ArchiveTooLarge(f"The archive has more than {MAX_IMPORTED} documents; import it in parts")
         _require_place(below, names[scope], member.name)
         documents.append(UnpackedDocument(scope, "/".join(below), _text_of(member)))
     return Unpacked(tuple(documents), skipped)
