@@ -69,6 +69,12 @@ class SecretDetected(InputError):
         super().__init__(f"recognised by {', '.join(self.rules)}")
 
 
+class DocumentStands(StateError):
+    """A document to import can't have its place, because of what stands there. Nothing was committed."""
+
+    code = "document_stands"
+
+
 class ToolRefused(InputError):
     """A tool call can't be done as asked; the message is for the model that made it."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from agent.errors import (
     BudgetExceeded,
+    DocumentStands,
     ModelRejected,
     ModelUnavailable,
     NoUpdate,
@@ -61,16 +62,19 @@ _FAILED: Mapping[Kind, ErrorKind] = {
     "forget": "forget_failed",
     "dream": "dream_failed",
     "undo": "undo_failed",
+    "import": "import_failed",
 }
 _TIMED_OUT: Mapping[Kind, ErrorKind] = {
     "remember": "remember_timeout",
     "forget": "forget_timeout",
     "dream": "dream_timeout",
     "undo": "undo_timeout",
+    "import": "import_timeout",
 }
 _FAILURES: Mapping[type[Exception], Failure] = {
     BudgetExceeded: Failure("budget_exceeded", "The task took more than the policy allows"),
     CommitConflict: Failure("memory_conflict", "Memory was changed by another writer at the same time"),
+    DocumentStands: Failure("memory_conflict", "Another document stands where one is to be imported"),
     DocumentInvalid: Failure("memory_invalid", "The agent did not produce a well-formed memory document"),
     PreviewStale: Failure("preview_stale", "Memory has changed since the preview, or the preview is gone"),
     RevisionNotFound: Failure("revision_not_found", "There is no such revision of this memory"),

@@ -7,8 +7,15 @@ from typing import Any, Generic, Protocol, TypeVar
 from agent.dream import dream
 from agent.forget import forget
 from agent.remember import remember
-from agent.requests import parse_apply, parse_dream, parse_forget, parse_remember, parse_undo
-from agent.store_tasks import apply, undo
+from agent.requests import (
+    parse_apply,
+    parse_dream,
+    parse_forget,
+    parse_import,
+    parse_remember,
+    parse_undo,
+)
+from agent.store_tasks import apply, import_documents, undo
 from agent.task_run import Bench, TaskCall
 from core import acp
 from core.ids import Kind
@@ -57,5 +64,6 @@ TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
     acp.FORGET: TaskMethod("forget", ("forget",), parse_forget, forget),
     acp.DREAM: TaskMethod("dream", ("dream",), parse_dream, dream),
     acp.UNDO: TaskMethod("undo", ("undo",), parse_undo, undo),
+    acp.IMPORT: TaskMethod("import", ("import",), parse_import, import_documents),
     acp.APPLY: TaskMethod("apply", ("remember", "forget", "dream"), parse_apply, apply),
 }

@@ -117,6 +117,15 @@ def parse_undo(params: dict[str, Any], *, workspace: str) -> acp.UndoParams:
     return _validated(acp.UndoParams, params | {"cwd": workspace})
 
 
+def parse_import(params: dict[str, Any], *, workspace: str) -> acp.ImportParams:
+    """Read an import request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: there are no documents, more than 2,000, or a field of one doesn't fit.
+    """
+    return _validated(acp.ImportParams, params | {"cwd": workspace})
+
+
 def parse_apply(params: dict[str, Any], *, workspace: str) -> acp.ApplyParams:
     """Read an apply request; ``cwd`` as for ``parse_remember``.
 

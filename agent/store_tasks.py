@@ -1,11 +1,24 @@
-"""Tasks that the store does without any agent: taking a revision back, committing what a preview showed."""
+"""Tasks without any agent: taking a revision back, committing what a preview showed, importing documents."""
 
 from typing import Any
 
-from agent.task_run import PREVIEW_LEAD, Bench, TaskCall, run_commit
-from core.acp import ApplyParams, TaskResult, UndoParams
+from agent.errors import DocumentStands
+from agent.task_run import PREVIEW_LEAD, Attempt, Bench, Staged, TaskCall, Work, run_commit, run_task
+from core.acp import (
+    MAX_IMPORTED,
+    ApplyParams,
+    ConflictPolicy,
+    ImportedDocument,
+    ImportParams,
+    ImportResult,
+    TaskResult,
+    UndoParams,
+)
 from core.ids import TaskId
+from memory.errors import DocumentMissing, PathEscape, PathRefused
+from memory.paths import SCOPES
 from memory.store import Commit
+from memory.transaction import Transaction
 
 
 def undo(params: UndoParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
@@ -49,4 +62,58 @@ def apply(params: ApplyParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
     preview = TaskId(params.preview)
     return run_commit(
         lambda: bench.store.apply(call.task, preview, bench.roots, result_of=result_of), call, bench
+    )
+
+
+def import_documents(params: ImportParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+    """Write documents as they are, all in one commit.
+
+    A document that exists with the same bytes is skipped; of one with other bytes ``conflict`` decides.
+
+    Raises:
+        DocumentStands: one exists with other bytes and ``conflict`` is ``fail``, or its place can't be taken.
+        DocumentInvalid: one is not well-formed.
+        MemlaneError: as for ``agent.task_run.run_task``.
+    """
+
+    def stage(attempt: Attempt) -> Staged:
+        for document in params.documents:
+            attempt.deadline.check()
+            _place(document, attempt.transaction, conflict=params.conflict)
+        return Staged("imported", lambda commit: _imported(params, commit))
+
+    return run_task(Work(frozenset(SCOPES), stage, max_files=MAX_IMPORTED), call, bench)
+
+
+def _place(document: ImportedDocument, transaction: Transaction, *, conflict: ConflictPolicy) -> None:
+    path = f"{transaction.roots.of(document.scope)}/{document.path}"
+    content = document.content.encode()
+    try:
+        before = _content_of(path, transaction)
+        if before == content or (before is not None and conflict == "skip"):
+            return
+        if before is not None and conflict == "fail":
+            raise DocumentStands("it exists with other bytes")
+        transaction.write(path, content)
+    except (PathEscape, PathRefused) as refusal:
+        raise DocumentStands(str(refusal)) from refusal
+
+
+def _content_of(path: str, transaction: Transaction) -> bytes | None:
+    try:
+        return transaction.read(path)
+    except DocumentMissing:
+        return None
+
+
+def _imported(params: ImportParams, commit: Commit) -> ImportResult:
+    imported = len(commit.files_touched)
+    skipped = params.skipped + len(params.documents) - imported
+    summary = f"Imported {imported} document{'' if imported == 1 else 's'}"
+    return ImportResult(
+        summary=f"{summary}, skipped {skipped}." if skipped else f"{summary}.",
+        touched_scopes=list(commit.touched_scopes),
+        revision=commit.revision,
+        imported_documents=imported,
+        skipped_documents=skipped,
     )

@@ -19,7 +19,7 @@ from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.paths import Roots
 from memory.store import Commit, FencedTask, Store
-from memory.transaction import Transaction
+from memory.transaction import MAX_FILES, Transaction
 
 PREVIEW_LEAD = "Preview: "  # of a dry run's summary, which speaks as if it were done
 MAX_RERUNS = 3
@@ -97,10 +97,12 @@ class Work:
     Attributes:
         writable: scopes whose documents may change.
         stage: stages the changes of one attempt; called again, on a fresh transaction, after a conflict.
+        max_files: how many documents may change.
     """
 
     writable: frozenset[Scope]
     stage: Callable[[Attempt], Staged]
+    max_files: int = MAX_FILES
 
 
 def run_task(work: Work, call: TaskCall, bench: Bench) -> dict[str, Any]:
@@ -193,7 +195,10 @@ class _StagedRun:
         bench, deadline = self._bench, self._call.deadline
         deadline.check()
         transaction = bench.store.begin(
-            self._call.task, bench.roots, writable=allowed_scopes(self._work.writable, bench.policy)
+            self._call.task,
+            bench.roots,
+            writable=allowed_scopes(self._work.writable, bench.policy),
+            max_files=self._work.max_files,
         )
         attempt = Attempt(
             transaction,

@@ -20,8 +20,9 @@ FORGET = "qwen/control/workspace/memory/forget"
 DREAM = "qwen/control/workspace/memory/dream"
 APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
+IMPORT = "memlane/memory/import"
 RESOLVE = "memlane/memory/resolve"
-MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO})
+MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT})
 
 TASK_META = "memlane/task"
 CAPABILITY_META = "memlane"
@@ -36,7 +37,9 @@ RESERVE_MS = BRIDGE_TIMEOUT_MS - AGENT_TIMEOUT_MS
 Scope = Literal["user", "project"]
 Topic = Literal["user", "feedback", "project", "reference"]
 ContextMode = Literal["workspace", "clean"]
+ConflictPolicy = Literal["fail", "skip", "replace"]
 MAX_CONTENT_BYTES = 65_536
+MAX_IMPORTED = 2_000  # documents of one import: what one hold of a store's lock can prepare on a slow disk
 
 ErrorKind = Literal[
     "managed_memory_unavailable",
@@ -51,6 +54,8 @@ ErrorKind = Literal[
     "dream_timeout",
     "undo_failed",
     "undo_timeout",
+    "import_failed",
+    "import_timeout",
     "model_unavailable",
     "model_rejected",
     "budget_exceeded",
@@ -159,6 +164,34 @@ class UndoParams(Wire):
 
     cwd: str
     revision: Annotated[str, StringConstraints(pattern=r"^r[1-9][0-9]{0,17}$")]
+
+
+class ImportedDocument(Wire):
+    """A document to import.
+
+    Attributes:
+        path: relative to the root of its scope.
+        content: its whole text; its bytes are the UTF-8 of that.
+    """
+
+    scope: Scope
+    path: str
+    content: str
+
+
+class ImportParams(Wire):
+    """Params of the import method.
+
+    Attributes:
+        conflict: what to do with a document that exists with other bytes: fail the whole import, skip the
+            document, or replace what exists.
+        skipped: documents that the archive holds beside these and nobody may import.
+    """
+
+    cwd: str
+    documents: Annotated[list[ImportedDocument], Field(max_length=MAX_IMPORTED)]
+    conflict: ConflictPolicy = "fail"
+    skipped: Annotated[int, Field(ge=0)] = 0
 
 
 Summary = Annotated[str, StringConstraints(max_length=20_000)]
@@ -286,6 +319,18 @@ class DreamResult(TaskResult):
         return ["project"] if self.touched_topics and not changed and self.preview is None else changed
 
 
+class ImportResult(TaskResult):
+    """Answer of the import method.
+
+    Attributes:
+        imported_documents: how many were written.
+        skipped_documents: how many were there already, were not to be replaced, or may not be imported.
+    """
+
+    imported_documents: Annotated[int, Field(ge=0)]
+    skipped_documents: Annotated[int, Field(ge=0)]
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryCall:
     """A call that may change memory.
@@ -301,7 +346,7 @@ class MemoryCall:
     @property
     def is_ours(self) -> bool:
         """Whether only a child of ours can serve it."""
-        return self.method in (APPLY, UNDO)
+        return self.method in (APPLY, UNDO, IMPORT)
 
 
 class ResolveParams(Wire):

@@ -17,6 +17,7 @@ _CALLS: Final[Mapping[Kind, tuple[str, type[acp.Wire], type[acp.TaskResult]]]] =
         "forget": (acp.FORGET, acp.ForgetParams, acp.ForgetResult),
         "dream": (acp.DREAM, acp.DreamParams, acp.DreamResult),
         "undo": (acp.UNDO, acp.UndoParams, acp.TaskResult),
+        "import": (acp.IMPORT, acp.ImportParams, acp.ImportResult),
     }
 )
 

@@ -20,7 +20,7 @@ _MESSAGES = MappingProxyType(
         "worker_lost": "The worker died while it ran the task; nothing was written.",
         "secret_detected": "The content holds what looks like a secret.",
         "memory_invalid": "The agent's changes to memory were not valid.",
-        "memory_conflict": "Memory was changed by others while the task ran.",
+        "memory_conflict": "Documents were changed meanwhile, or hold what an import may not replace.",
         "preview_stale": "Memory has changed since the preview was made, or the preview is gone.",
         "revision_not_found": "There is no such revision of this memory.",
     }

@@ -6,14 +6,14 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 from urllib.parse import quote, urlencode
 
 import httpx2
 from pydantic import ValidationError
 
 from core import clock
-from core.acp import ContextMode, Scope
+from core.acp import ConflictPolicy, ContextMode, Scope
 from core.ids import Kind
 from core.settings import load_client_settings
 from core.text import well_formed
@@ -31,11 +31,15 @@ from memlane.models import (
     Task,
 )
 
+ArchiveFormat = Literal["tar.gz", "zip"]
+MAX_ARCHIVE_BYTES = 10 * 1024 * 1024  # that can be imported
+
 _A = TypeVar("_A", bound=Answer)
 
 _KINDS_WITH_A_PATH: frozenset[Kind] = frozenset({"remember", "forget", "dream"})
 _FIRST_POLL_S = 0.05
 _SLOWEST_POLL_S = 1.0
+_ZIP_BEGINS = b"PK"
 _SILENCE_LIMIT_S = 45.0  # three heartbeats of an event stream
 
 
@@ -162,6 +166,46 @@ class Client:
         """
         path = f"{_base(workspace)}/memory/revisions/{_segment(revision)}/undo"
         return _task(transport.send(self._http, "POST", path, body={}))
+
+    def export_memory(
+        self,
+        *,
+        archive_format: ArchiveFormat = "tar.gz",
+        scope: Scope | None = None,
+        workspace: str | None = None,
+    ) -> bytes:
+        """Read all memories as one archive, ``pinned/`` included, with a ``manifest.json`` that lists them.
+
+        Args:
+            scope: only this memory; None means all.
+            workspace: as for ``remember``.
+
+        Raises:
+            MemlaneApiError: refused; ``archive_too_large`` if there are more than 64 MiB.
+            Unreachable: no answer.
+        """
+        query = {"format": archive_format, **({"scope": scope} if scope else {})}
+        path = f"{_base(workspace)}/memory/export?{urlencode(query)}"
+        return transport.send(self._http, "GET", path).content
+
+    def import_memory(
+        self, archive: bytes, *, conflict: ConflictPolicy = "fail", workspace: str | None = None
+    ) -> Task:
+        """Ask for the documents of an archive to be written as they are, all in one revision or none.
+
+        Args:
+            archive: zip or tar.gz, 10 MiB at most, as ``export_memory`` gives it. ``pinned/`` is left alone.
+            conflict: what to do with a document that exists with other content: ``fail`` the whole task
+                with ``memory_conflict``, ``skip`` the document, or ``replace`` what exists.
+            workspace: as for ``remember``.
+
+        Raises:
+            MemlaneApiError: refused; ``invalid_archive`` names the member that can't be imported.
+            QueueFull, Unreachable: as for ``remember``.
+        """
+        is_zip = archive.startswith(_ZIP_BEGINS)
+        body = transport.Upload(archive, "application/zip" if is_zip else "application/gzip")
+        return self._ask(f"{_base(workspace)}/memory/import?{urlencode({'conflict': conflict})}", body)
 
     def revisions(
         self,
@@ -290,7 +334,10 @@ class Client:
         body = {name: value for name, value in fields.items() if value is not None}
         if dry_run:
             body["dryRun"] = True
-        path = f"{_base(workspace)}/memory/{kind}"
+        return self._ask(f"{_base(workspace)}/memory/{kind}", body)
+
+    def _ask(self, path: str, body: Mapping[str, Any] | transport.Upload) -> Task:
+        """Post what makes a task, and wait for a place in the lane as long as that was asked for."""
         deadline_ms = clock.boot_ms() + int(self._wait_for_place_s * 1000)
         while True:
             try:

@@ -75,6 +75,9 @@ class TaskResult(Answer):
         removed_entries: of a forget.
         touched_topics: of a forget or dream: types of the documents that changed.
         deduped_entries: of a dream: how many were merged into others.
+        imported_documents: of an import: how many were written.
+        skipped_documents: of an import: how many were there already, were not to be replaced, or may not be
+            imported.
         preview: of a dry run, which changes nothing.
     """
 
@@ -84,6 +87,8 @@ class TaskResult(Answer):
     removed_entries: tuple[RemovedEntry, ...] = ()
     touched_topics: tuple[str, ...] = ()
     deduped_entries: int = 0
+    imported_documents: int = 0
+    skipped_documents: int = 0
     preview: Preview | None = None
 
 

@@ -33,6 +33,14 @@ class Position:
         return {name: str(value) for name, value in known.items() if value is not None}
 
 
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A body that is no JSON."""
+
+    content: bytes
+    content_type: str
+
+
 def open_http(base_url: str, token: str | None, *, limit_s: float) -> httpx2.Client:
     """Make an HTTP client for one service; proxies of the environment are not used on loopback.
 
@@ -50,7 +58,7 @@ def open_http(base_url: str, token: str | None, *, limit_s: float) -> httpx2.Cli
 
 
 def send(
-    http: httpx2.Client, method: str, path: str, *, body: Mapping[str, Any] | None = None
+    http: httpx2.Client, method: str, path: str, *, body: Mapping[str, Any] | Upload | None = None
 ) -> httpx2.Response:
     """Send a request and return its successful answer.
 
@@ -59,7 +67,11 @@ def send(
         Unreachable: no answer; the request may have arrived.
     """
     try:
-        answer = http.request(method, path, json=body)
+        if isinstance(body, Upload):
+            headers = {"Content-Type": body.content_type}
+            answer = http.request(method, path, content=body.content, headers=headers)
+        else:
+            answer = http.request(method, path, json=body)
     except httpx2.TransportError as error:
         raise _unreachable(http, error) from error
     if not answer.is_success:

@@ -86,6 +86,13 @@ class Applier:
             if change.root == root:
                 with self._open_place(intent, change, stem) as placement:
                     self._placer.place(placement)
+        # once for all of a folder's documents, also of those that a holder placed that died before this
+        for folders in {
+            tuple(change.path.split("/")[:-1]) for change in intent.changes if change.root == root
+        }:
+            with _open_below_root(self._files.base, self._files.base / root, folders) as folder:
+                os.fsync(folder)
+            self._files.checkpoint("folder durable")
 
     @contextmanager
     def _open_place(

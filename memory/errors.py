@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 
 from core.errors import DependencyError, InputError, StateError
+from memory.visible import visible_line
+
+MAX_MEMBER_CHARS = 200
 
 
 class PathEscape(InputError):
@@ -47,6 +50,28 @@ class TooLarge(InputError):
     """More bytes, files or entries than one file, task or root may have."""
 
     code = "too_large"
+
+
+class ArchiveInvalid(InputError):
+    """An archive holds what can't be imported. Nothing was.
+
+    Attributes:
+        member: name of the member, as one line of 200 characters at most; None for the archive as a whole.
+        reason: what is wrong, one sentence that quotes no content.
+    """
+
+    code = "invalid_archive"
+
+    def __init__(self, member: str | None, reason: str) -> None:
+        self.member = visible_line(member)[:MAX_MEMBER_CHARS] if member is not None else None
+        self.reason = reason
+        super().__init__(f"{self.member or 'the archive'}: {reason}")
+
+
+class ArchiveTooLarge(InputError):
+    """More memory than one export or import may hold; nothing was done."""
+
+    code = "archive_too_large"
 
 
 class EntryUnknown(InputError):

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 from core.acp import Scope
 from core.ids import LaneId, TaskId
-from memory.errors import StoreUnusable, TaskClosed
+from memory.errors import LeaseLost, StoreUnusable, TaskClosed
 from memory.files import TEMPORARY, StoreFiles, file_name
 from memory.records import Content, Record
 
@@ -145,13 +145,34 @@ class Journal:
     def __init__(self, files: StoreFiles) -> None:
         self._files = files
 
-    def stored_fence(self, lane: LaneId) -> int:
+    def take_over(self, task: FencedTask) -> None:
+        """Store the task's fence, from which on a smaller one is refused.
+
+        Raises:
+            LeaseLost: a greater one is stored.
+        """
+        stored = self._stored_fence(task.lane)
+        if stored > task.fence:
+            raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
+        if stored < task.fence:
+            self._store_fence(task.lane, task.fence)
+
+    def require_fence(self, task: FencedTask) -> None:
+        """Go on only while the task's fence is the stored one.
+
+        Raises:
+            LeaseLost: it is not.
+        """
+        stored = self._stored_fence(task.lane)
+        if stored != task.fence:
+            raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
+
+    def _stored_fence(self, lane: LaneId) -> int:
         """Greatest fence ever sealed for the lane, 0 when there is none."""
         found = self._read(_FENCES, file_name(lane), _Fence)
         return found.fence if found is not None else 0
 
-    def store_fence(self, lane: LaneId, fence: int) -> None:
-        """Store a lane's fence durably."""
+    def _store_fence(self, lane: LaneId, fence: int) -> None:
         self._files.replace(_FENCES, file_name(lane), _Fence(fence=fence).to_json())
 
     def find(self, task_id: TaskId) -> dict[str, Any] | None:

@@ -1,11 +1,14 @@
 """Reading the memory of workspaces; takes no lock and makes nothing, so any process may do it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from core import clock
 from core.acp import Scope
 from core.errors import InputError
+from core.ids import workspace_id
+from memory.archive import Export, gather
 from memory.beneath import disk_errors, open_folder
 from memory.content import read_regular
 from memory.document import Document, parse_document
@@ -79,6 +82,17 @@ class Library:
         """
         return search(self._files(workspace, scopes, tell=log_left_out), query, limit=limit)
 
+    def export(self, workspace: str, scopes: Collection[Scope] = SCOPES) -> Export:
+        """Read the memories of a workspace for an archive; ``memory.archive.pack`` writes it.
+
+        Raises:
+            ArchiveTooLarge: they have more than 64 MiB together.
+            StoreUnusable: the base is missing or the disk failed.
+        """
+        left_out: list[LeftOut] = []
+        documents = gather(self._files(workspace, scopes, tell=left_out.append), tell=left_out.append)
+        return Export(workspace_id(workspace), clock.wall_ms(), documents, tuple(left_out))
+
     def revisions(self) -> Revisions:
         """What was committed below the memory base.
 
@@ -116,15 +130,12 @@ class Library:
             return ""
         return content.decode("utf-8", "replace")
 
-    def _files(self, workspace: str, scopes: Collection[Scope], *, tell: Listener) -> list[ReadDocument]:
+    def _files(self, workspace: str, scopes: Collection[Scope], *, tell: Listener) -> Iterator[ReadDocument]:
         roots = self.roots(workspace)
         with disk_errors("the memory folders"):
-            return [
-                file
-                for scope in SCOPES
-                if scope in scopes
-                for file in read_documents(roots.of(scope), scope, tell=tell)
-            ]
+            for scope in SCOPES:
+                if scope in scopes:
+                    yield from read_documents(roots.of(scope), scope, tell=tell)
 
     @staticmethod
     def _file(root: Path, scope: Scope, path: str) -> ReadDocument | None:

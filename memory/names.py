@@ -38,6 +38,11 @@ def is_document(name: str) -> bool:
     return name.endswith(SUFFIX) and name != INDEX_NAME
 
 
+def is_index(name: str) -> bool:
+    """Tell whether some file system takes this name for that of the index."""
+    return fold(name) == fold(INDEX_NAME)
+
+
 def is_temporary(name: str) -> bool:
     """Tell whether this is the name of a temporary file of ours."""
     return name.startswith(TEMPORARY_PREFIX)
@@ -58,7 +63,7 @@ def require_writable(parts: Sequence[str]) -> None:
     path = "/".join(parts)
     if not parts or not parts[-1].endswith(SUFFIX) or parts[-1] == SUFFIX:
         raise PathRefused("only files that end in .md can be written")
-    if fold(parts[-1]) == fold(INDEX_NAME):
+    if is_index(parts[-1]):
         raise PathRefused(f"{INDEX_NAME} is generated")
     if is_pinned(parts):
         raise PathRefused(f"{PINNED_NAME}/ is kept by hand")

@@ -98,7 +98,7 @@ class Placer:
         """Make the document what the intent says, whatever stands there now, prepared or not.
 
         Bytes that are neither the old nor the new version are kept as an external record. Doing it
-        again changes nothing.
+        again changes nothing. It is durable once the folder is.
 
         Raises:
             StoreBusy: the lock was held too long, or others keep changing the file; do it again later.
@@ -112,8 +112,6 @@ class Placer:
             self._make_ready(placement, placement.new)
             self._put(placement)
         unlink_if_there(placement.folder, placement.part)
-        os.fsync(placement.folder)
-        self._checkpoint("folder durable")
 
     def _make_ready(self, placement: Placement, content: bytes) -> None:
         if digest_of(placement.folder, placement.part) != digest(content):

@@ -19,7 +19,9 @@ MAX_DOCUMENTS = 10_000
 MAX_ENTRIES_PER_FOLDER = 20_000
 _log = get_logger(__name__)
 
-Cause = Literal["too_many_documents", "too_many_names", "too_deep", "too_large", "link", "unreadable"]
+Cause = Literal[
+    "too_many_documents", "too_many_names", "too_deep", "too_large", "link", "unreadable", "name_not_utf8"
+]
 
 
 @dataclass(frozen=True, slots=True)

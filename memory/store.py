@@ -7,17 +7,18 @@ from typing import Any
 
 from core.acp import Preview, Scope
 from core.ids import TaskId
-from memory.apply import Applier, find_drift, root_name
+from memory.apply import Applier, root_name
 from memory.beneath import disk_errors
 from memory.cleaning import Cleaner, Hold
 from memory.diffs import diff_changes
-from memory.errors import LeaseLost, PreviewStale, StoreUnusable, TaskClosed
+from memory.errors import PreviewStale, StoreUnusable, TaskClosed
 from memory.files import Checkpoint, StoreFiles, do_nothing
 from memory.held import HeldStore
 from memory.history import History
 from memory.identity import find_store_id, make_store_id, parse_store_id, read_store_id, require_store
 from memory.journal import FencedTask as FencedTask  # part of this module's interface
 from memory.journal import Intent, Journal
+from memory.large_commits import complete, mend_indexes
 from memory.lock import hold_lock
 from memory.paths import SCOPES, Roots, canonical_folder
 from memory.planning import Commit as Commit  # as above
@@ -26,7 +27,7 @@ from memory.previews import MAX_KEEP_MS, Previews, stage_preview
 from memory.reconciling import reconcile
 from memory.renames import Renames
 from memory.revisions import find_changes, newest_revision
-from memory.transaction import Transaction
+from memory.transaction import MAX_FILES, Transaction
 
 _WHAT = "the memory store"
 
@@ -64,11 +65,16 @@ class Store:
             StoreUnusable: the disk failed or a record is damaged.
         """
         with self._held():
-            self._take_over(task)
+            self._journal.take_over(task)
             return self._journal.find(task.id)
 
-    def begin(self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope]) -> Transaction:
+    def begin(
+        self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope], max_files: int = MAX_FILES
+    ) -> Transaction:
         """Start a transaction of this task; an index that somebody else left wrong is rebuilt first.
+
+        Args:
+            max_files: how many files the task may change.
 
         Raises:
             StoreUnusable: every writable root waits for an earlier commit that can't be put into its
@@ -79,12 +85,8 @@ class Store:
             blocked = self._journal.open_roots()
             if writable and all(root_name(self.base, roots.of(scope)) in blocked for scope in writable):
                 raise StoreUnusable("an earlier commit has no place yet in this memory")
-            drifted = find_drift(roots.of(scope) for scope in SCOPES)
-        if drifted:
-            with self._held() as held:
-                for root in drifted:
-                    held.applier.rebuild_index(root)
-        return Transaction(task, roots, writable=writable)
+            mend_indexes((roots.of(scope) for scope in SCOPES), self._held)
+        return Transaction(task, roots, writable=writable, max_files=max_files)
 
     def commit(
         self, transaction: Transaction, *, result_of: Callable[[Commit], dict[str, Any]]
@@ -201,7 +203,7 @@ class Store:
             StoreBusy, StoreUnusable: as for ``seal``.
         """
         with self._held():
-            self._take_over(task)
+            self._journal.take_over(task)
             try:
                 result = self._journal.find(task.id)
             except TaskClosed:
@@ -255,7 +257,7 @@ class Store:
         @contextmanager
         def hold() -> Iterator[HeldStore]:
             with self._held() as held:
-                self._require_fence(task)
+                self._journal.require_fence(task)
                 yield held
 
         with disk_errors(_WHAT):
@@ -293,29 +295,18 @@ class Store:
             held.tidy_up()
             yield held
 
-    def _take_over(self, task: FencedTask) -> None:
-        stored = self._journal.stored_fence(task.lane)
-        if stored > task.fence:
-            raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
-        if stored < task.fence:
-            self._journal.store_fence(task.lane, task.fence)
-
-    def _require_fence(self, task: FencedTask) -> None:
-        stored = self._journal.stored_fence(task.lane)
-        if stored != task.fence:
-            raise LeaseLost(f"fence {stored} is stored, ours is {task.fence}", stored_fence=stored)
-
     def _run(self, task: FencedTask, plan: Callable[[HeldStore], Intent]) -> dict[str, Any]:
         """Commit what is planned under the lock, unless the task has committed already."""
         with self._held() as held:
-            self._require_fence(task)
+            self._journal.require_fence(task)
             recorded = self._journal.find(task.id)
             if recorded is not None:
                 return recorded
             intent = plan(held)
             self._files.checkpoint("planned")
             held.commit(intent)
-            return intent.result
+        complete(intent, self._journal, self._held, base=self.base)
+        return intent.result
 
     def _plan(
         self,

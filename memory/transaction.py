@@ -9,13 +9,15 @@ from core.acp import Scope
 from memory.beneath import disk_errors, open_folder, open_regular, stat_of
 from memory.content import read_regular
 from memory.errors import DocumentInvalid, DocumentMissing, PathEscape, PathRefused, TooLarge
+from memory.folded_names import FoldedNames
 from memory.journal import FencedTask
-from memory.names import fold, is_document, refuse_twin, require_writable, split_absolute
+from memory.name_tree import NameTree
+from memory.names import is_document, require_writable, split_absolute
 from memory.paths import SCOPES, Roots
 from memory.scan import list_documents, list_names
 from memory.validation import MAX_FILE_BYTES, find_problems
 
-MAX_FILES = 50
+MAX_FILES = 50  # that a task may change, unless it is made for more
 MAX_READ_BYTES = 1_000_000
 
 _Parts = tuple[str, ...]
@@ -54,11 +56,16 @@ class Transaction:
         writable: scopes whose documents may be changed.
     """
 
-    def __init__(self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope]) -> None:
+    def __init__(
+        self, task: FencedTask, roots: Roots, *, writable: frozenset[Scope], max_files: int = MAX_FILES
+    ) -> None:
         self.task = task
         self.roots = roots
         self.writable = writable
+        self._max_files = max_files
         self._staged: dict[_Key, bytes | None] = {}
+        self._names = {scope: NameTree() for scope in SCOPES}  # of the staged documents
+        self._names_on_disk = FoldedNames()
         self._seen: dict[_Key, bytes | None] = {}  # what the disk held when the task looked
         self._read: set[_Key] = set()
 
@@ -116,7 +123,7 @@ class Transaction:
         Raises:
             PathEscape: outside the roots or through a link.
             PathRefused: not a document that may be written (see the error), or a root not writable here.
-            TooLarge: over 256 KiB, or over 50 changed files.
+            TooLarge: over 256 KiB, or more changed files than the task may have.
         """
         if len(content) > MAX_FILE_BYTES:
             raise TooLarge(f"a document may have {MAX_FILE_BYTES} bytes at most")
@@ -187,8 +194,7 @@ class Transaction:
         """
         key = self._key(change.path)
         self._seen[key] = change.before
-        self._staged[key] = change.after
-        self._read.add(key)
+        self._put(key, change.after)
 
     def seen_documents(self) -> Iterator[tuple[Scope, str, bytes | None]]:
         """Documents that the task looked at: scope, path relative to its root, and the bytes it saw."""
@@ -224,7 +230,7 @@ class Transaction:
         if scope not in self.writable:
             raise PathRefused(f"{scope} memory may not be changed here")
         require_writable(parts)
-        self._refuse_staged_clash((scope, parts))
+        self._names[scope].check(parts)
         with suppress(DocumentMissing):
             self._refuse_disk_twin(scope, parts)
         return scope, parts
@@ -232,24 +238,24 @@ class Transaction:
     def _stage(self, key: _Key, content: bytes | None) -> None:
         if key not in self._seen:
             self._seen[key] = self._on_disk(key, MAX_READ_BYTES)
-        others = sum(1 for other in self._staged if other != key)
-        if others >= MAX_FILES:
-            raise TooLarge(f"a task may change {MAX_FILES} files at most")
+        if key not in self._staged and len(self._staged) >= self._max_files:
+            raise TooLarge(f"a task may change {self._max_files} files at most")
+        self._put(key, content)
+
+    def _put(self, key: _Key, content: bytes | None) -> None:
+        scope, parts = key
         self._staged[key] = content
         self._read.add(key)
-
-    def _refuse_staged_clash(self, key: _Key) -> None:
-        for other in self._staged_documents():
-            if self._is_below(key, other) or self._is_below(other, key):
-                raise PathRefused("one path can't be both a file and a folder")
-            if other[0] == key[0]:
-                _refuse_twin_path(key[1], other[1])
+        if content is None:
+            self._names[scope].discard(parts)
+        else:
+            self._names[scope].add(parts)
 
     def _refuse_disk_twin(self, scope: Scope, parts: _Parts) -> None:
         for depth, name in enumerate(parts):
             with self._folder(scope, parts[:depth]) as folder:
                 if stat_of(folder, name) is None:
-                    refuse_twin(name, (entry.name for entry in list_names(folder)))
+                    self._names_on_disk.refuse_twin(folder, name)
                     return
 
     def _on_disk(self, key: _Key, max_bytes: int) -> bytes | None:
@@ -304,11 +310,3 @@ class Transaction:
 
     def _absolute(self, key: _Key) -> str:
         return "/".join([str(self.roots.of(key[0])), *key[1]])
-
-
-def _refuse_twin_path(parts: _Parts, other: _Parts) -> None:
-    for name, existing in zip(parts, other, strict=False):
-        if name != existing:
-            if fold(name) == fold(existing):
-                refuse_twin(name, [existing])
-            return

@@ -19,6 +19,7 @@ from web.body import read_json_object
 from web.door import TARGET, Door
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
 from web.relay import HEARTBEAT_S, Relay
+from web.routes.archives import ArchiveRoutes
 from web.routes.capabilities import CapabilityRoutes
 from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
@@ -62,6 +63,7 @@ def create_app(
     MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
     DocumentRoutes(parts.library, parts.workspaces).register(app)
     RevisionRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
+    ArchiveRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
     CapabilityRoutes(parts.jobs, parts.workspaces).register(app)
     HealthRoutes(parts.jobs, strict=settings.redis_check == "refuse").register(app)
     EventRoutes(parts.hub, relay, parts.workspaces).register(app)

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from collections.abc import Collection
 from typing import Any, NoReturn
 
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]  # ships no types
@@ -38,6 +39,23 @@ def read_json_object(request: Request) -> dict[str, Any]:
         raise UnsupportedMediaType("Unsupported charset")
     raw = _inflate(_read(request), (request.content_encoding or "identity").strip().lower())
     return _parse(raw.decode(charset, "replace").removeprefix("\ufeff"))
+
+
+def read_bytes(request: Request, types: Collection[str]) -> bytes:
+    """Read the body as it was sent.
+
+    Args:
+        types: content types that it may have.
+
+    Raises:
+        UnsupportedMediaType: it has another one, or an encoding on top.
+        InputError, PayloadTooLarge, BodyTimeout: as for ``read_json_object``.
+    """
+    if request.mimetype not in types:
+        raise UnsupportedMediaType(f"The body must be {' or '.join(sorted(types))}")
+    if (request.content_encoding or "identity").strip().lower() != "identity":
+        raise UnsupportedMediaType("Unsupported content encoding")
+    return _read(request)
 
 
 def _read(request: Request) -> bytes:

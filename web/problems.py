@@ -23,7 +23,7 @@ from jobs.errors import (
     QueueFull,
     TaskFinished,
 )
-from memory.errors import RevisionNotFound, RevisionPruned
+from memory.errors import ArchiveInvalid, ArchiveTooLarge, RevisionNotFound, RevisionPruned
 from web import errors
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -67,6 +67,10 @@ def _workspace_facts(error: errors.WorkspaceMismatch) -> Facts:
     return {} if error.workspace_count is None else {"workspaceCount": error.workspace_count}
 
 
+def _archive_facts(error: ArchiveInvalid) -> Facts:
+    return {"reason": error.reason} | ({} if error.member is None else {"member": error.member})
+
+
 # Found by the nearest class; a leaf that is not named here is answered as its base, without its own text
 # unless it is the caller's fault.
 RULES: Mapping[type[BaseException], Rule] = {
@@ -80,6 +84,8 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
     RevisionNotFound: Rule(HTTPStatus.NOT_FOUND, "There is no such revision of this memory"),
     RevisionPruned: Rule(HTTPStatus.GONE, "The texts of this revision are not kept any more"),
+    ArchiveInvalid: Rule(HTTPStatus.BAD_REQUEST, facts=_archive_facts),
+    ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),

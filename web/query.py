@@ -1,12 +1,15 @@
 """What query strings say, checked."""
 
-from typing import get_args
+from collections.abc import Collection
+from typing import TypeVar, get_args
 
 from werkzeug.datastructures import MultiDict
 
 from core.acp import Scope
 from core.errors import InputError
 from web.errors import InvalidScope
+
+Choice = TypeVar("Choice", bound=str)
 
 MAX_NUMBER_DIGITS = 9
 MAX_TEXT_CHARS = 1_000
@@ -35,6 +38,21 @@ def text_in(query: MultiDict[str, str], name: str) -> str:
     if not 1 <= len(text) <= MAX_TEXT_CHARS:
         raise InputError(f"`{name}` must be a text of 1 to {MAX_TEXT_CHARS} characters")
     return text
+
+
+def choice_in(
+    query: MultiDict[str, str], name: str, choices: Collection[Choice], *, default: Choice
+) -> Choice:
+    """Which of a few words was chosen.
+
+    Raises:
+        InputError: another one.
+    """
+    chosen = query.get(name, default)
+    for choice in choices:
+        if choice == chosen:
+            return choice
+    raise InputError(f"`{name}` must be one of {', '.join(choices)}")
 
 
 def scopes_in(query: MultiDict[str, str]) -> tuple[Scope, ...]:

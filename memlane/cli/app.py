@@ -1,6 +1,7 @@
 """The command line as people see it: commands, options, help."""
 
 import importlib
+import keyword
 import sys
 from collections.abc import Sequence
 from typing import Annotated, NoReturn
@@ -12,7 +13,7 @@ from memlane.cli.exits import Exit
 from memlane.cli.hints import hint_for
 
 _COMMANDS = (
-    *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff"),
+    *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff", "export", "import"),
     *("get", "events", "doctor", "web", "worker", "agent", "bench"),
 )
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
@@ -57,8 +58,9 @@ def build_app(wanted: Sequence[str] = ()) -> typer.Typer:
     )
     app.callback()(_common)
     for name in wanted if wanted and wanted[0] in _COMMANDS else _COMMANDS:
-        module = importlib.import_module(f"memlane.cli.commands.{name}")
-        app.command(name, context_settings=_CONTEXT)(getattr(module, name))
+        spelt = f"{name}_" if keyword.iskeyword(name) else name
+        module = importlib.import_module(f"memlane.cli.commands.{spelt}")
+        app.command(name, context_settings=_CONTEXT)(getattr(module, spelt))
     return app
 
 

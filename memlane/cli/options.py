@@ -14,9 +14,8 @@ Timeout = Annotated[
     typer.Option(metavar="SECONDS", help=f"Longest wait, with --wait. [{DEFAULT_WAIT_S:g}]"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON as the service gives it, on one line.")]
-Scope = Annotated[
-    Literal["user", "project"] | None, typer.Option(help="Which memory; the service chooses otherwise.")
-]
+ScopeName = Literal["user", "project"]
+Scope = Annotated[ScopeName | None, typer.Option(help="Which memory; the service chooses otherwise.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Change nothing, show what would change; memlane apply does it.")
 ]

@@ -23,6 +23,7 @@ FEATURES = (
     "workspace_qualified_memory",
     "memlane_workspace_events",
     "memlane_memory_preview",
+    "memlane_memory_archive",
 )
 FEATURE_DETAILS = {"workspace_memory_remember": {"modes": ["workspace", "clean"]}}
 LIMITS = {"contentBytes": MAX_CONTENT_BYTES, "bodyBytes": MAX_BODY_BYTES, "pendingTasks": MAX_PENDING}

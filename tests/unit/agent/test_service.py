@@ -28,7 +28,10 @@ def test_a_memory_folder_that_vanished_is_named_once_until_it_is_back(tmp_path):
 
 def test_the_history_of_a_memory_folder_that_vanished_is_left_as_it_is(tmp_path):
     service = MemoryService(
-        load_settings(memory_dir=tmp_path / "memory"), workspace=str(tmp_path), model=OfflineModel()
+        load_settings(memory_dir=tmp_path / "memory"),
+        workspace=str(tmp_path),
+        model=OfflineModel(),
+        fast_model=OfflineModel(),
     )
 
     assert service.show_history() is False
