@@ -9,6 +9,7 @@ from agent.budget import allowed_scopes, require_few_writes
 from agent.deadline import Deadline
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
+from agent.quarantine import hold_back
 from agent.secrecy import keep_out, shown
 from core.acp import RESERVE_MS, Scope, TaskResult
 from core.clock import boot_ms
@@ -209,6 +210,8 @@ class _StagedRun:
         )
         staged = self._work.stage(attempt)
         keep_out(transaction, bench.policy.secrets)
+        if bench.policy.quarantine:
+            hold_back(transaction)
         require_few_writes(transaction, bench.policy)
         deadline.check()
         keep = bench.store.preview if self._call.dry_run else bench.store.commit

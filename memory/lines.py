@@ -17,6 +17,7 @@ from memory.document import Document, parse_document
 from memory.errors import DocumentMissing, PathEscape, PathRefused
 from memory.frontmatter import MAX_HEADER_BYTES
 from memory.scan import walk_documents
+from memory.standing import is_under_review
 
 MAX_ROOTS = 8
 SETTLED_MS = 2_000  # no file system has coarser times
@@ -52,7 +53,7 @@ class _Known:
     version: _Version | None
     digest: bytes
     mtime_ns: int
-    text: str | None  # None for a file that is no memory
+    text: str | None  # None for a file that is no memory, or waits for a review
 
 
 class LineCache:
@@ -109,7 +110,8 @@ class LineCache:
             text = known.text
         else:
             document = parse_document(head.content)
-            text = self._render(path, document) if document is not None else None
+            is_shown = document is not None and not is_under_review(document)
+            text = self._render(path, document) if document is not None and is_shown else None
         return _Known(head.version, digest, head.mtime_ns, text)
 
     def _read_head(self, folder: int, path: str) -> _Head | None:
