@@ -1,7 +1,7 @@
 """The dream method: a headless agent puts one root in order; documents go only into others."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from agent.briefing import environment, folders_of, one_sentence, read_index
@@ -57,28 +57,17 @@ class _Dreamer:
 
     def stage(self, attempt: Attempt) -> Staged:
         """Stage one attempt."""
-        transaction, self._record = attempt.transaction, None
-        documents = _read(transaction, self.scope)
+        self._record = None
+        documents = _read(attempt.transaction, self.scope)
         expired = _expired(documents)
         if not documents or _digest(documents, attempt.model.name) == recorded_input(self._folder):
-            return Staged("unchanged", lambda commit: _result(commit, (), _summary("", (), expired)))
-        tools = MemoryTools(
-            transaction,
-            deadline=attempt.deadline,
-            allowed=(*ALL_TOOLS, MERGE_MEMORIES),
-            judge=find_losses,
-        )
-        agent = _agent(transaction, self.scope)
-        run = run_headless(agent, model=attempt.model, tools=tools, deadline=attempt.deadline)
-        _require_usable(run, tools)
-        stamp_documents(transaction, transaction.task)
-        topics = _touched_topics(transaction)
-        if run.ending == "answered" and tools.had_room:
-            left = _digest(_read(transaction, self.scope), attempt.model.name)
+            return _staged("unchanged", attempt.transaction, _summary("", (), expired))
+        run, is_finished = _run(attempt, self.scope)
+        topics = _touched_topics(attempt.transaction)
+        if is_finished:
+            left = _digest(_read(attempt.transaction, self.scope), attempt.model.name)
             self._record = DreamRecord(left, topics)
-        summary = _summary(run.text, topics, expired)
-        merged = sum(change.after is None for change in transaction.changes)
-        return Staged("dreamt", lambda commit: _result(commit, topics, summary, merged=merged))
+        return _staged("dreamt", attempt.transaction, _summary(run.text, topics, expired))
 
     def keep_record(self) -> None:
         """Write down what the dream came to, if it was finished; without that it is only dreamt again."""
@@ -88,6 +77,23 @@ class _Dreamer:
             record_dream(self._folder, self._record)
         except StoreUnusable as error:
             _log.warning("dream_unrecorded", reason=str(error))
+
+
+def _run(attempt: Attempt, scope: Scope) -> tuple[HeadlessRun, bool]:
+    """Let the agent work, and stamp what it changed; tells too whether it saw its work to the end."""
+    transaction = attempt.transaction
+    tools = MemoryTools(
+        transaction,
+        deadline=attempt.deadline,
+        allowed=(*ALL_TOOLS, MERGE_MEMORIES),
+        judge=find_losses,
+    )
+    run = run_headless(
+        _agent(transaction, scope), model=attempt.model, tools=tools, deadline=attempt.deadline
+    )
+    _require_usable(run, tools)
+    stamp_documents(transaction, transaction.task)
+    return run, run.ending == "answered" and tools.had_room
 
 
 def _agent(transaction: Transaction, scope: Scope) -> HeadlessAgent:
@@ -141,9 +147,9 @@ def _touched_topics(transaction: Transaction) -> tuple[str, ...]:
     return tuple(topic for topic in MEMORY_TYPES if topic in topics)
 
 
-def _summary(text: str, topics: Sequence[str], expired: Iterable[str]) -> str:
+def _summary(text: str, topics: Sequence[str], expired: Sequence[str]) -> str:
     said = one_sentence(text) or (_MERGED if topics else _NOTHING)
-    return _LEAD + " ".join([said, *_expiry_sentence(list(expired))])
+    return _LEAD + " ".join([said, *_expiry_sentence(expired)])
 
 
 def _expiry_sentence(expired: Sequence[str]) -> list[str]:
@@ -153,11 +159,17 @@ def _expiry_sentence(expired: Sequence[str]) -> list[str]:
     return [f"Expired, and left in place: {printable(', '.join(expired[:MAX_NAMED]))}{more}."]
 
 
-def _result(commit: Commit, topics: Sequence[str], summary: str, *, merged: int = 0) -> DreamResult:
-    return DreamResult(
-        summary=summary,
-        touched_topics=list(topics),
-        deduped_entries=merged,
-        touched_scopes=list(commit.touched_scopes),
-        revision=commit.revision,
-    )
+def _staged(ending: str, transaction: Transaction, summary: str) -> Staged:
+    topics = _touched_topics(transaction)
+    merged = sum(change.after is None for change in transaction.changes)
+
+    def result_of(commit: Commit) -> DreamResult:
+        return DreamResult(
+            summary=summary,
+            touched_topics=list(topics),
+            deduped_entries=merged,
+            touched_scopes=list(commit.touched_scopes),
+            revision=commit.revision,
+        )
+
+    return Staged(ending, result_of)

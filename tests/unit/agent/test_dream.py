@@ -97,6 +97,19 @@ def test_whatever_a_dream_depends_on_makes_it_dream_again(memory: MemoryBench, c
     assert len(model.asked) == 1
 
 
+def test_a_document_that_can_not_be_read_is_no_obstacle(memory: MemoryBench) -> None:
+    put(memory, "a.md", "Deploys run on Friday.")
+    huge = put(memory, "huge.md", "x" * 1_100_000)
+    model = CallingModel([], text="")
+    memory.use(model)
+
+    assert (memory.dream()["summary"], memory.dream()["summary"]) == (NOTHING, NOTHING)
+    assert len(model.asked) == 1
+    huge.unlink()
+    memory.dream()
+    assert len(model.asked) == 2
+
+
 def test_an_empty_memory_is_not_shown_to_a_model(memory: MemoryBench) -> None:
     model = CallingModel([])
     memory.use(model)
