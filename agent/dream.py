@@ -1,7 +1,7 @@
 """The dream method: a headless agent puts one root in order; documents go only into others."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from agent.briefing import environment, folders_of, one_sentence, read_index
@@ -12,7 +12,7 @@ from agent.headless import HeadlessAgent, HeadlessRun, run_headless
 from agent.losses import find_losses
 from agent.provenance import stamp_documents
 from agent.reading import printable
-from agent.task_run import Attempt, Bench, Staged, TaskCall, Work, run_task
+from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
 from agent.tools import ALL_TOOLS, MERGE_MEMORIES, MemoryTools
 from core.acp import DreamParams, DreamResult, Scope
 from core.clock import wall_ms
@@ -36,14 +36,14 @@ _MERGED = "Merged entries."
 _log = get_logger(__name__)
 
 
-def dream(params: DreamParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+def dream(params: DreamParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Run a dream over one root, the project's unless asked otherwise; see ``agent.task_run.run_task``.
 
     A root that is as the last finished dream of the same model left it is not looked at again: no model
     is asked then. Memories whose ``expires`` has passed are named in the summary and stay.
     """
-    dreamer = _Dreamer(params.scope or "project", bench)
-    result = run_task(Work(frozenset({dreamer.scope}), dreamer.stage), call, bench)
+    dreamer = _Dreamer(params.scope or "project", workplace)
+    result = run_task(Work(frozenset({dreamer.scope}), dreamer.stage), call, workplace)
     if not call.dry_run:
         dreamer.keep_record()
     return result
@@ -52,35 +52,24 @@ def dream(params: DreamParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
 class _Dreamer:
     """Stages a dream, and afterwards writes down what it came to."""
 
-    def __init__(self, scope: Scope, bench: Bench) -> None:
+    def __init__(self, scope: Scope, workplace: Workplace) -> None:
         self.scope: Scope = scope
-        self._folder = dream_folder(bench.roots, scope)
+        self._folder = dream_folder(workplace.roots, scope)
         self._record: DreamRecord | None = None
 
-    def stage(self, attempt: Attempt) -> Staged:
-        """Stage one attempt."""
-        transaction, self._record = attempt.transaction, None
-        documents = _read(transaction, self.scope)
+    def stage(self, staging: Staging) -> Staged:
+        """Stage one staging."""
+        self._record = None
+        documents = _read(staging.transaction, self.scope)
         expired = _expired(documents)
-        if not documents or _digest(documents, attempt.model.name) == recorded_input(self._folder):
-            return Staged("unchanged", lambda commit: _result(commit, (), _summary("", (), expired)))
-        tools = MemoryTools(
-            transaction,
-            deadline=attempt.deadline,
-            allowed=(*ALL_TOOLS, MERGE_MEMORIES),
-            judge=find_losses,
-        )
-        agent = _agent(attempt, self.scope)
-        run = run_headless(agent, model=attempt.model, tools=tools, deadline=attempt.deadline)
-        _require_usable(run, tools)
-        stamp_documents(transaction, transaction.task)
-        topics = _touched_topics(transaction)
-        if run.ending == "answered" and tools.had_room:
-            left = _digest(_read(transaction, self.scope), attempt.model.name)
+        if not documents or _digest(documents, staging.model.name) == recorded_input(self._folder):
+            return _staged("unchanged", staging.transaction, _summary("", (), expired))
+        run, is_finished = _run(staging, self.scope)
+        topics = _touched_topics(staging.transaction)
+        if is_finished:
+            left = _digest(_read(staging.transaction, self.scope), staging.model.name)
             self._record = DreamRecord(left, topics)
-        summary = _summary(run.text, topics, expired)
-        merged = sum(change.after is None for change in transaction.changes)
-        return Staged("dreamt", lambda commit: _result(commit, topics, summary, merged=merged))
+        return _staged("dreamt", staging.transaction, _summary(run.text, topics, expired))
 
     def keep_record(self) -> None:
         """Write down what the dream came to, if it was finished; without that it is only dreamt again."""
@@ -92,13 +81,28 @@ class _Dreamer:
             _log.warning("dream_unrecorded", reason=str(error))
 
 
-def _agent(attempt: Attempt, scope: Scope) -> HeadlessAgent:
-    transaction = attempt.transaction
+def _run(staging: Staging, scope: Scope) -> tuple[HeadlessRun, bool]:
+    """Let the agent work, and stamp what it changed; tells too whether it saw its work to the end."""
+    transaction = staging.transaction
+    tools = MemoryTools(
+        transaction,
+        deadline=staging.deadline,
+        allowed=(*ALL_TOOLS, MERGE_MEMORIES),
+        judge=find_losses,
+    )
+    run = run_headless(_agent(staging, scope), model=staging.model, tools=tools, deadline=staging.deadline)
+    _require_usable(run, tools)
+    stamp_documents(transaction, transaction.task)
+    return run, run.ending == "answered" and tools.had_room
+
+
+def _agent(staging: Staging, scope: Scope) -> HeadlessAgent:
+    transaction = staging.transaction
     return HeadlessAgent(
         name=AGENT_NAME,
         system=dream_system(scope, read_index(transaction, scope)),
         order=dream_order(folders_of(transaction), environment=environment()),
-        max_turns=turns_within(attempt.policy, MAX_TURNS),
+        max_turns=turns_within(staging.policy, MAX_TURNS),
         max_calls=MAX_CALLS_PER_TURN,
         ends_with_save=False,
     )
@@ -144,9 +148,9 @@ def _touched_topics(transaction: Transaction) -> tuple[MemoryType, ...]:
     return tuple(topic for topic in MEMORY_TYPES if topic in topics)
 
 
-def _summary(text: str, topics: Sequence[str], expired: Iterable[str]) -> str:
+def _summary(text: str, topics: Sequence[str], expired: Sequence[str]) -> str:
     said = one_sentence(text) or (_MERGED if topics else _NOTHING)
-    return _LEAD + " ".join([said, *_expiry_sentence(list(expired))])
+    return _LEAD + " ".join([said, *_expiry_sentence(expired)])
 
 
 def _expiry_sentence(expired: Sequence[str]) -> list[str]:
@@ -156,11 +160,17 @@ def _expiry_sentence(expired: Sequence[str]) -> list[str]:
     return [f"Expired, and left in place: {printable(', '.join(expired[:MAX_NAMED]))}{more}."]
 
 
-def _result(commit: Commit, topics: Sequence[MemoryType], summary: str, *, merged: int = 0) -> DreamResult:
-    return DreamResult(
-        summary=summary,
-        touched_topics=list(topics),
-        deduped_entries=merged,
-        touched_scopes=list(commit.touched_scopes),
-        revision=commit.revision,
-    )
+def _staged(ending: str, transaction: Transaction, summary: str) -> Staged:
+    topics = _touched_topics(transaction)
+    merged = sum(change.after is None for change in transaction.changes)
+
+    def result_of(commit: Commit) -> DreamResult:
+        return DreamResult(
+            summary=summary,
+            touched_topics=list(topics),
+            deduped_entries=merged,
+            touched_scopes=list(commit.touched_scopes),
+            revision=commit.revision,
+        )
+
+    return Staged(ending, result_of)

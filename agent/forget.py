@@ -6,7 +6,7 @@ from typing import Any
 
 from agent.secrecy import shown
 from agent.selection import select
-from agent.task_run import Attempt, Bench, Staged, TaskCall, Work, run_task
+from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
 from core.acp import ForgetParams, ForgetResult, RemovedEntry
 from memory.candidates import Candidate, choose_candidates
 from memory.document import MEMORY_TYPES
@@ -26,7 +26,7 @@ MAX_ENTRY_CHARACTERS = 500
 _Contents = Mapping[str, bytes]  # by absolute path, as the candidates were read
 
 
-def forget(params: ForgetParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+def forget(params: ForgetParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Run a forget request; see ``agent.task_run.run_task``.
 
     Only lines of the selected entries go; a document that states nothing afterwards goes with them. No
@@ -35,26 +35,26 @@ def forget(params: ForgetParams, call: TaskCall, bench: Bench) -> dict[str, Any]
     quotes nothing.
     """
     writable = frozenset({params.scope} if params.scope else SCOPES)
-    result = run_task(Work(writable, lambda attempt: _stage(params, attempt)), call, bench)
+    result = run_task(Work(writable, lambda staging: _stage(params, staging)), call, workplace)
     if not params.purge or call.dry_run or "revision" not in result:
         return result
     # after the commit, and after a recorded one as well: whoever made that may have died here
-    forgotten = Revisions(bench.store.base).find(result["revision"], bench.roots)
-    bench.store.purge(call.task, forgotten.documents, bench.roots)
+    forgotten = Revisions(workplace.store.base).find(result["revision"], workplace.roots)
+    workplace.store.purge(call.task, forgotten.documents, workplace.roots)
     return without_quotes(result) | {"summary": PURGED}
 
 
-def _stage(params: ForgetParams, attempt: Attempt) -> Staged:
-    transaction = attempt.transaction
+def _stage(params: ForgetParams, staging: Staging) -> Staged:
+    transaction = staging.transaction
     documents = _read(transaction)
     candidates = choose_candidates(documents, query=params.query)
     chosen = (
-        select(params.query, candidates, model=attempt.fast_model, deadline=attempt.deadline)
+        select(params.query, candidates, model=staging.fast_model, deadline=staging.deadline)
         if candidates
         else ()
     )
     _remove(transaction, chosen, {_path_of(transaction, one): one.content for one in documents})
-    removed = [_removed_entry(attempt, one) for one in chosen]
+    removed = [_removed_entry(staging, one) for one in chosen]
     return Staged("forgot" if removed else "unmatched", lambda commit: _result(commit, removed))
 
 
@@ -79,12 +79,12 @@ def _remove(transaction: Transaction, chosen: Iterable[Candidate], contents: _Co
             transaction.write(path, left)
 
 
-def _removed_entry(attempt: Attempt, candidate: Candidate) -> RemovedEntry:
-    text = shown(candidate.entry.text or candidate.name, attempt.policy.secrets)
+def _removed_entry(staging: Staging, candidate: Candidate) -> RemovedEntry:
+    text = shown(candidate.entry.text or candidate.name, staging.policy.secrets)
     return RemovedEntry(
         topic=candidate.type,
         summary=text[:MAX_ENTRY_CHARACTERS],
-        file_path=_path_of(attempt.transaction, candidate),
+        file_path=_path_of(staging.transaction, candidate),
         entry_index=candidate.entry.index,
     )
 

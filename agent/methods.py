@@ -16,14 +16,14 @@ from agent.requests import (
     parse_undo,
 )
 from agent.store_tasks import apply, import_documents, undo
-from agent.task_run import Bench, TaskCall
+from agent.task_run import TaskCall, Workplace
 from core import acp
 from core.ids import Kind
 
 _P = TypeVar("_P", bound=acp.Wire)
 _P_co = TypeVar("_P_co", bound=acp.Wire, covariant=True)
 
-Run = Callable[[TaskCall, Bench], dict[str, Any]]
+Run = Callable[[TaskCall, Workplace], dict[str, Any]]
 
 
 class Parser(Protocol[_P_co]):
@@ -47,7 +47,7 @@ class TaskMethod(Generic[_P]):
     name: str
     kinds: tuple[Kind, ...]
     parse: Parser[_P]
-    serve: Callable[[_P, TaskCall, Bench], dict[str, Any]]
+    serve: Callable[[_P, TaskCall, Workplace], dict[str, Any]]
 
     def prepare(self, params: dict[str, Any], *, workspace: str) -> Run:
         """Read the params; what comes back runs the task.
@@ -56,7 +56,7 @@ class TaskMethod(Generic[_P]):
             CallRefused: they don't fit; nothing was started.
         """
         parsed = self.parse(params, workspace=workspace)
-        return lambda call, bench: self.serve(parsed, call, bench)
+        return lambda call, workplace: self.serve(parsed, call, workplace)
 
 
 TASK_METHODS: Mapping[str, TaskMethod[Any]] = {

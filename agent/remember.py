@@ -10,7 +10,7 @@ from agent.headless import HeadlessAgent, HeadlessRun, run_headless
 from agent.provenance import stamp_documents
 from agent.remember_prompt import Order, remember_order, remember_system
 from agent.secrecy import admit
-from agent.task_run import Attempt, Bench, Staged, TaskCall, Work, run_task
+from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
 from agent.tools import MemoryTools
 from core.acp import RememberParams, RememberResult
 from memory.document import parse_document
@@ -23,23 +23,23 @@ MAX_TURNS = 6
 MAX_NEW_DOCUMENTS = 1
 
 
-def remember(params: RememberParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+def remember(params: RememberParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Run a remember request; see ``agent.task_run.run_task``."""
     writable = frozenset({params.scope} if params.scope else SCOPES)
-    return run_task(Work(writable, lambda attempt: _stage(params, attempt)), call, bench)
+    return run_task(Work(writable, lambda staging: _stage(params, staging)), call, workplace)
 
 
-def _stage(params: RememberParams, attempt: Attempt) -> Staged:
-    transaction, is_clean = attempt.transaction, params.context_mode == "clean"
-    content = admit(params.content, attempt.policy.secrets)
+def _stage(params: RememberParams, staging: Staging) -> Staged:
+    transaction, is_clean = staging.transaction, params.context_mode == "clean"
+    content = admit(params.content, staging.policy.secrets)
     memory_tools = MemoryTools(
         transaction,
-        deadline=attempt.deadline,
+        deadline=staging.deadline,
         allowed=tools.WRITING_TOOLS if is_clean else tools.ALL_TOOLS,
         max_new=MAX_NEW_DOCUMENTS,
     )
-    agent = _agent(attempt, content, is_clean=is_clean)
-    run = run_headless(agent, model=attempt.model, tools=memory_tools, deadline=attempt.deadline)
+    agent = _agent(staging, content, is_clean=is_clean)
+    run = run_headless(agent, model=staging.model, tools=memory_tools, deadline=staging.deadline)
     _require_saved(run, memory_tools)
     if not transaction.changes:
         known = _known(transaction, memory_tools.written[0])
@@ -58,15 +58,15 @@ def _result(commit: Commit, summary: str) -> RememberResult:
     )
 
 
-def _agent(attempt: Attempt, content: str, *, is_clean: bool) -> HeadlessAgent:
-    transaction = attempt.transaction
+def _agent(staging: Staging, content: str, *, is_clean: bool) -> HeadlessAgent:
+    transaction = staging.transaction
     folders = folders_of(transaction)
     indexes = None if is_clean else {scope: read_index(transaction, scope) for scope in folders}
     return HeadlessAgent(
         name=AGENT_NAME,
         system=remember_system(folders, indexes=indexes),
         order=remember_order(Order(content, folders), environment=None if is_clean else environment()),
-        max_turns=turns_within(attempt.policy, MAX_TURNS),
+        max_turns=turns_within(staging.policy, MAX_TURNS),
     )
 
 

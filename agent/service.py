@@ -9,7 +9,7 @@ from agent.deadline import Deadline
 from agent.methods import TASK_METHODS, Run
 from agent.models.interface import Model
 from agent.requests import kind_of
-from agent.task_run import Bench, TaskCall
+from agent.task_run import TaskCall, Workplace
 from core import acp
 from core.clock import wall_ms
 from core.ids import ClientId, Kind, LaneId, TaskId, lane_id, new_task_id, workspace_id
@@ -109,7 +109,7 @@ class MemoryService:
         store = self._store()
         settings = self._settings
         roots = find_roots(settings.memory_base, self.workspace, local=settings.memory_local)
-        return run(call, Bench(store, roots, self._model, self._fast_model, self._policy))
+        return run(call, Workplace(store, roots, self._model, self._fast_model, self._policy))
 
     def _tell_once(self, reason: str) -> None:
         # asked every few seconds, and the same news each time is none

@@ -3,7 +3,7 @@
 from typing import Any
 
 from agent.errors import DocumentStands
-from agent.task_run import PREVIEW_LEAD, Attempt, Bench, Staged, TaskCall, Work, run_commit, run_task
+from agent.task_run import PREVIEW_LEAD, Staged, Staging, TaskCall, Work, Workplace, run_commit, run_task
 from core.acp import (
     MAX_IMPORTED,
     ApplyParams,
@@ -21,7 +21,7 @@ from memory.store import Commit
 from memory.transaction import Transaction
 
 
-def undo(params: UndoParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+def undo(params: UndoParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Take a revision back; see ``memory.store.Store.undo``.
 
     Raises:
@@ -41,11 +41,13 @@ def undo(params: UndoParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
         return result.to_wire()
 
     return run_commit(
-        lambda: bench.store.undo(call.task, params.revision, bench.roots, result_of=result_of), call, bench
+        lambda: workplace.store.undo(call.task, params.revision, workplace.roots, result_of=result_of),
+        call,
+        workplace,
     )
 
 
-def apply(params: ApplyParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+def apply(params: ApplyParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Commit what a preview showed; its result is the preview's, told as done.
 
     Raises:
@@ -61,11 +63,13 @@ def apply(params: ApplyParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
 
     preview = TaskId(params.preview)
     return run_commit(
-        lambda: bench.store.apply(call.task, preview, bench.roots, result_of=result_of), call, bench
+        lambda: workplace.store.apply(call.task, preview, workplace.roots, result_of=result_of),
+        call,
+        workplace,
     )
 
 
-def import_documents(params: ImportParams, call: TaskCall, bench: Bench) -> dict[str, Any]:
+def import_documents(params: ImportParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Write documents as they are, all in one commit.
 
     A document that exists with the same bytes is skipped; of one with other bytes ``conflict`` decides.
@@ -76,13 +80,13 @@ def import_documents(params: ImportParams, call: TaskCall, bench: Bench) -> dict
         MemlaneError: as for ``agent.task_run.run_task``.
     """
 
-    def stage(attempt: Attempt) -> Staged:
+    def stage(attempt: Staging) -> Staged:
         for document in params.documents:
             attempt.deadline.check()
             _place(document, attempt.transaction, conflict=params.conflict)
         return Staged("imported", lambda commit: _imported(params, commit))
 
-    return run_task(Work(frozenset(SCOPES), stage, max_files=MAX_IMPORTED), call, bench)
+    return run_task(Work(frozenset(SCOPES), stage, max_files=MAX_IMPORTED), call, workplace)
 
 
 def _place(document: ImportedDocument, transaction: Transaction, *, conflict: ConflictPolicy) -> None:

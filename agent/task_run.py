@@ -32,7 +32,7 @@ _log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class Workplace:
     """What tasks work with.
 
     Attributes:
@@ -63,7 +63,7 @@ class TaskCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Staging:
     """One run of a task on memory as it is now; the models are metered.
 
     Attributes:
@@ -79,7 +79,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What an attempt came to.
+    """What a staging came to.
 
     Attributes:
         ending: a word for the log.
@@ -102,11 +102,11 @@ class Work:
     """
 
     writable: frozenset[Scope]
-    stage: Callable[[Attempt], Staged]
+    stage: Callable[[Staging], Staged]
     max_files: int = MAX_FILES
 
 
-def run_task(work: Work, call: TaskCall, bench: Bench) -> dict[str, Any]:
+def run_task(work: Work, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Run a task; one that committed before gives its recorded result and runs nothing.
 
     Returns:
@@ -115,12 +115,12 @@ def run_task(work: Work, call: TaskCall, bench: Bench) -> dict[str, Any]:
     Raises:
         MemlaneError: see ``agent.failures``; nothing was committed.
     """
-    meter = Meter(max_tokens=bench.policy.max_tokens)
-    staged_run = _StagedRun(work, call, bench, meter=meter)
-    return _TaskRun(staged_run.run_once, call, bench, meter=meter).run()
+    meter = Meter(max_tokens=workplace.policy.max_tokens)
+    staged_run = _StagedRun(work, call, workplace, meter=meter)
+    return _TaskRun(staged_run.run_once, call, workplace, meter=meter).run()
 
 
-def run_commit(commit: Callable[[], dict[str, Any]], call: TaskCall, bench: Bench) -> dict[str, Any]:
+def run_commit(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Run a task that the store does alone; one that committed before gives its recorded result.
 
     Args:
@@ -133,9 +133,9 @@ def run_commit(commit: Callable[[], dict[str, Any]], call: TaskCall, bench: Benc
 
     def run_once() -> tuple[str, dict[str, Any]]:
         call.deadline.check()
-        return "committed", _settled(commit, call, bench)
+        return "committed", _settled(commit, call, workplace)
 
-    return _TaskRun(run_once, call, bench, meter=meter).run()
+    return _TaskRun(run_once, call, workplace, meter=meter).run()
 
 
 class _TaskRun:
@@ -145,13 +145,13 @@ class _TaskRun:
         self,
         run_once: Callable[[], tuple[str, dict[str, Any]]],
         call: TaskCall,
-        bench: Bench,
+        workplace: Workplace,
         *,
         meter: Meter,
     ) -> None:
         self._run_once = run_once
         self._call = call
-        self._bench = bench
+        self._workplace = workplace
         self._meter = meter
 
     def run(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class _TaskRun:
 
     def _run(self) -> tuple[str, dict[str, Any]]:
         self._call.deadline.check()
-        recorded = self._bench.store.seal(self._call.task)
+        recorded = self._workplace.store.seal(self._call.task)
         if recorded is not None:
             return "recovered", recorded | {"recovered": True}
         for _ in range(MAX_RERUNS):
@@ -186,64 +186,64 @@ class _TaskRun:
 class _StagedRun:
     """Stages a task's changes on a fresh transaction each time, and commits or shows them."""
 
-    def __init__(self, work: Work, call: TaskCall, bench: Bench, *, meter: Meter) -> None:
+    def __init__(self, work: Work, call: TaskCall, workplace: Workplace, *, meter: Meter) -> None:
         self._work = work
         self._call = call
-        self._bench = bench
+        self._workplace = workplace
         self._meter = meter
 
     def run_once(self) -> tuple[str, dict[str, Any]]:
-        bench, deadline = self._bench, self._call.deadline
+        workplace, deadline = self._workplace, self._call.deadline
         deadline.check()
-        transaction = bench.store.begin(
+        transaction = workplace.store.begin(
             self._call.task,
-            bench.roots,
-            writable=allowed_scopes(self._work.writable, bench.policy),
+            workplace.roots,
+            writable=allowed_scopes(self._work.writable, workplace.policy),
             max_files=self._work.max_files,
         )
-        attempt = Attempt(
+        staging = Staging(
             transaction,
-            model=MeteredModel(bench.model, self._meter),
-            fast_model=MeteredModel(bench.fast_model, self._meter),
-            policy=bench.policy,
+            model=MeteredModel(workplace.model, self._meter),
+            fast_model=MeteredModel(workplace.fast_model, self._meter),
+            policy=workplace.policy,
             deadline=deadline,
         )
-        staged = self._work.stage(attempt)
-        keep_out(transaction, bench.policy.secrets)
-        if bench.policy.quarantine:
+        staged = self._work.stage(staging)
+        keep_out(transaction, workplace.policy.secrets)
+        if workplace.policy.quarantine:
             hold_back(transaction)
-        require_few_writes(transaction, bench.policy)
+        require_few_writes(transaction, workplace.policy)
         deadline.check()
-        keep = bench.store.preview if self._call.dry_run else bench.store.commit
+        keep = workplace.store.preview if self._call.dry_run else workplace.store.commit
         result = _settled(
             lambda: keep(transaction, result_of=lambda commit: self._result(staged, commit)),
             self._call,
-            bench,
+            workplace,
         )
         return staged.ending, result
 
     def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
         result = staged.result_of(commit)
         lead = PREVIEW_LEAD if self._call.dry_run else ""
-        summary = lead + shown(result.summary, self._bench.policy.secrets)
+        summary = lead + shown(result.summary, self._workplace.policy.secrets)
         return result.model_copy(update={"summary": summary, "usage": self._meter.usage}).to_wire()
 
 
-def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, bench: Bench) -> dict[str, Any]:
+def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Workplace) -> dict[str, Any]:
     """Commit; a failure that may have come after the commit point is looked into."""
     try:
         return commit()
     except (StoreBusy, StoreUnusable):
         # the journal may have been written before the failure; only the store knows
-        recorded = _recorded(call, bench)
+        recorded = _recorded(call, workplace)
         if recorded is None:
             raise
         return recorded
 
 
-def _recorded(call: TaskCall, bench: Bench) -> dict[str, Any] | None:
+def _recorded(call: TaskCall, workplace: Workplace) -> dict[str, Any] | None:
     """The recorded result of a commit that failed; None also when there is no time left to ask."""
     with suppress(MemlaneError):
         call.deadline.check()
-        return bench.store.resolve(call.task, close=False)
+        return workplace.store.resolve(call.task, close=False)
     return None

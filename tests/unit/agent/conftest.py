@@ -11,7 +11,7 @@ from core.ids import LaneId, new_task_id
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, open_store
 from memory.transaction import MAX_FILES
-from tests.support.bench import MemoryBench
+from tests.support.task_memory import TaskMemory
 from tests.support.tool_run import MakeToolRun, ToolRun
 
 
@@ -24,8 +24,8 @@ def roots(tmp_path: Path) -> Roots:
 
 
 @pytest.fixture
-def memory(tmp_path: Path) -> MemoryBench:
-    return MemoryBench(tmp_path)
+def memory(tmp_path: Path) -> TaskMemory:
+    return TaskMemory(tmp_path)
 
 
 @pytest.fixture

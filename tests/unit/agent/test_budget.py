@@ -5,24 +5,24 @@ import pytest
 from agent.budget import within_time
 from agent.errors import BudgetExceeded, RunStopped, ScopeForbidden
 from core.policies import Policy
-from tests.support.bench import MemoryBench, task_call
 from tests.support.calling_model import CallingModel
 from tests.support.memory import note, tree
+from tests.support.task_memory import TaskMemory, task_call
 
 
-def files(memory: MemoryBench) -> dict[str, bytes]:
+def files(memory: TaskMemory) -> dict[str, bytes]:
     """Every document of both roots."""
     found = tree(memory.roots.user, memory.roots.project)
     return {path: content for path, content in found.items() if not path.endswith("MEMORY.md")}
 
 
-def test_a_task_writes_only_where_the_policy_allows_it(memory: MemoryBench) -> None:
+def test_a_task_writes_only_where_the_policy_allows_it(memory: TaskMemory) -> None:
     memory.policy = Policy(scopes=frozenset({"project"}))
 
     assert memory.remember("Prefers tea")["touchedScopes"] == ["project"]
 
 
-def test_a_task_that_may_write_nowhere_it_wants_to_is_refused(memory: MemoryBench) -> None:
+def test_a_task_that_may_write_nowhere_it_wants_to_is_refused(memory: TaskMemory) -> None:
     memory.policy = Policy(scopes=frozenset({"user"}))
 
     with pytest.raises(ScopeForbidden):
@@ -37,7 +37,7 @@ def test_time_is_what_is_left_of_both() -> None:
     assert within_time(call, Policy(max_seconds=1)).deadline.at_ms < call.deadline.at_ms
 
 
-def test_an_agent_that_has_too_few_turns_is_stopped(memory: MemoryBench) -> None:
+def test_an_agent_that_has_too_few_turns_is_stopped(memory: TaskMemory) -> None:
     memory.policy = Policy(max_turns=1)
 
     with pytest.raises(RunStopped):
@@ -46,7 +46,7 @@ def test_an_agent_that_has_too_few_turns_is_stopped(memory: MemoryBench) -> None
     assert files(memory) == {}
 
 
-def test_no_model_is_asked_once_the_tokens_are_used(memory: MemoryBench) -> None:
+def test_no_model_is_asked_once_the_tokens_are_used(memory: TaskMemory) -> None:
     memory.policy = Policy(max_tokens=1)
     model = CallingModel([("list_directory", {"path": str(memory.roots.user)})], tokens=1)
     memory.use(model)
@@ -58,7 +58,7 @@ def test_no_model_is_asked_once_the_tokens_are_used(memory: MemoryBench) -> None
     assert files(memory) == {}
 
 
-def test_a_task_that_would_change_too_many_documents_changes_none(memory: MemoryBench) -> None:
+def test_a_task_that_would_change_too_many_documents_changes_none(memory: TaskMemory) -> None:
     memory.policy = Policy(max_writes=1)
     for name in ("a", "b"):
         (memory.roots.user / f"{name}.md").write_bytes(note("Tea", body=f"\n- Likes tea {name}\n"))

@@ -9,14 +9,14 @@ import pytest
 from agent.errors import ModelUnavailable, RunStopped
 from core.acp import DreamResult, Scope
 from memory.errors import DocumentInvalid, PathEscape
-from tests.support.bench import MemoryBench, task_call
 from tests.support.calling_model import CallingModel, FailingModel
 from tests.support.memory import note, tree
+from tests.support.task_memory import TaskMemory, task_call
 
 NOTHING = "Managed auto-memory dream (agent): Nothing needed consolidation."
 
 
-def put(memory: MemoryBench, path: str, body: str, *, extra: str = "", scope: Scope = "project") -> Path:
+def put(memory: TaskMemory, path: str, body: str, *, extra: str = "", scope: Scope = "project") -> Path:
     file = memory.roots.of(scope) / path
     file.parent.mkdir(parents=True, exist_ok=True)
     content = note("Deploys", kind="project", body=f"\n{body}\n").decode()
@@ -37,12 +37,12 @@ def merge(target: Path, *sources: Path, content: str) -> tuple[str, dict[str, An
     return "merge_memories", {"target_path": str(target), "source_paths": paths, "content": content}
 
 
-def meta_of(memory: MemoryBench) -> dict[str, Any]:
+def meta_of(memory: TaskMemory) -> dict[str, Any]:
     meta: dict[str, Any] = json.loads((memory.roots.project.parent / "meta.json").read_text())
     return meta
 
 
-def test_a_merge_is_one_revision_told_in_the_words_of_the_contract(memory: MemoryBench) -> None:
+def test_a_merge_is_one_revision_told_in_the_words_of_the_contract(memory: TaskMemory) -> None:
     one, two = put(memory, "a.md", "Deploys run on Friday."), put(memory, "b.md", "Deploys take an hour.")
     both = said("Deploys run on Friday and take an hour.")
     memory.use(CallingModel([read(one), read(two), merge(one, two, content=both)], text="Merged entries."))
@@ -65,7 +65,7 @@ def test_a_merge_is_one_revision_told_in_the_words_of_the_contract(memory: Memor
     assert text.endswith("Deploys run on Friday and take an hour.\n")
 
 
-def test_a_dream_that_changes_nothing_says_so_and_is_not_dreamt_again(memory: MemoryBench) -> None:
+def test_a_dream_that_changes_nothing_says_so_and_is_not_dreamt_again(memory: TaskMemory) -> None:
     put(memory, "a.md", "Deploys run on Friday.")
     before = tree(memory.roots.project)
     model = CallingModel([], text="")
@@ -79,7 +79,7 @@ def test_a_dream_that_changes_nothing_says_so_and_is_not_dreamt_again(memory: Me
 
 
 @pytest.mark.parametrize("change", ["edit", "add", "remove", "model"])
-def test_whatever_a_dream_depends_on_makes_it_dream_again(memory: MemoryBench, change: str) -> None:
+def test_whatever_a_dream_depends_on_makes_it_dream_again(memory: TaskMemory, change: str) -> None:
     first, second = put(memory, "a.md", "Deploys run on Friday."), put(memory, "b.md", "Backups happen.")
     memory.use(CallingModel([], text=""))
     memory.dream()
@@ -97,7 +97,20 @@ def test_whatever_a_dream_depends_on_makes_it_dream_again(memory: MemoryBench, c
     assert len(model.asked) == 1
 
 
-def test_an_empty_memory_is_not_shown_to_a_model(memory: MemoryBench) -> None:
+def test_a_document_that_can_not_be_read_is_no_obstacle(memory: TaskMemory) -> None:
+    put(memory, "a.md", "Deploys run on Friday.")
+    huge = put(memory, "huge.md", "x" * 1_100_000)
+    model = CallingModel([], text="")
+    memory.use(model)
+
+    assert (memory.dream()["summary"], memory.dream()["summary"]) == (NOTHING, NOTHING)
+    assert len(model.asked) == 1
+    huge.unlink()
+    memory.dream()
+    assert len(model.asked) == 2
+
+
+def test_an_empty_memory_is_not_shown_to_a_model(memory: TaskMemory) -> None:
     model = CallingModel([])
     memory.use(model)
 
@@ -105,7 +118,7 @@ def test_an_empty_memory_is_not_shown_to_a_model(memory: MemoryBench) -> None:
     assert model.asked == []
 
 
-def test_a_dream_is_of_the_project_unless_asked_for_the_users_memory(memory: MemoryBench) -> None:
+def test_a_dream_is_of_the_project_unless_asked_for_the_users_memory(memory: TaskMemory) -> None:
     put(memory, "a.md", "Deploys run on Friday.", scope="user")
     model = CallingModel([], text="")
     memory.use(model)
@@ -120,7 +133,7 @@ def test_a_dream_is_of_the_project_unless_asked_for_the_users_memory(memory: Mem
     assert not (memory.base / "meta.json").exists()
 
 
-def test_the_state_beside_the_root_is_kept_as_other_programs_know_it(memory: MemoryBench) -> None:
+def test_the_state_beside_the_root_is_kept_as_other_programs_know_it(memory: TaskMemory) -> None:
     put(memory, "a.md", "Deploys run on Friday.")
     meta = memory.roots.project.parent / "meta.json"
     kept = {"version": 7, "createdAt": "2026-01-01T00:00:00.000Z", "theirs": {"ü": [1.5, None]}}
@@ -136,7 +149,7 @@ def test_the_state_beside_the_root_is_kept_as_other_programs_know_it(memory: Mem
     assert oct(meta.stat().st_mode & 0o777) == "0o600"
 
 
-def test_a_first_dream_makes_the_state_and_leaves_no_draft(memory: MemoryBench) -> None:
+def test_a_first_dream_makes_the_state_and_leaves_no_draft(memory: TaskMemory) -> None:
     one, two = put(memory, "a.md", "Deploys run on Friday."), put(memory, "b.md", "Deploys run on Friday!")
     memory.use(CallingModel([read(one), read(two), merge(one, two, content=one.read_text())]))
 
@@ -149,7 +162,7 @@ def test_a_first_dream_makes_the_state_and_leaves_no_draft(memory: MemoryBench) 
 
 
 @pytest.mark.parametrize("damaged", ["{", "[]", "5", '"x"', "\xff"])
-def test_a_damaged_state_is_left_as_it_is_and_only_costs_a_dream(memory: MemoryBench, damaged: str) -> None:
+def test_a_damaged_state_is_left_as_it_is_and_only_costs_a_dream(memory: TaskMemory, damaged: str) -> None:
     put(memory, "a.md", "Deploys run on Friday.")
     meta = memory.roots.project.parent / "meta.json"
     meta.write_bytes(damaged.encode("latin-1"))
@@ -161,7 +174,7 @@ def test_a_damaged_state_is_left_as_it_is_and_only_costs_a_dream(memory: MemoryB
     assert len(model.asked) == 2
 
 
-def test_expired_memories_are_named_and_stay_also_when_nothing_is_dreamt(memory: MemoryBench) -> None:
+def test_expired_memories_are_named_and_stay_also_when_nothing_is_dreamt(memory: TaskMemory) -> None:
     put(memory, "old.md", "Freeze until May.", extra="expires: 2020-05-01\n")
     put(memory, "new.md", "Freeze until later.", extra="expires: 9999-01-01\n")
     before = tree(memory.roots.project)
@@ -182,7 +195,7 @@ def test_expired_memories_are_named_and_stay_also_when_nothing_is_dreamt(memory:
     ],
 )
 def test_a_dream_that_ends_badly_changes_nothing_and_is_dreamt_again(
-    memory: MemoryBench, calls: list[tuple[str, dict[str, str]]], error: type[Exception]
+    memory: TaskMemory, calls: list[tuple[str, dict[str, str]]], error: type[Exception]
 ) -> None:
     path = put(memory, "a.md", "Deploys run on Friday.")
     before = path.read_bytes()
@@ -197,7 +210,7 @@ def test_a_dream_that_ends_badly_changes_nothing_and_is_dreamt_again(
     assert not (memory.roots.project.parent / "meta.json").exists()
 
 
-def test_a_model_that_is_away_fails_the_dream(memory: MemoryBench) -> None:
+def test_a_model_that_is_away_fails_the_dream(memory: TaskMemory) -> None:
     put(memory, "a.md", "Deploys run on Friday.")
     memory.use(FailingModel(ModelUnavailable("down")))
 
@@ -206,7 +219,7 @@ def test_a_model_that_is_away_fails_the_dream(memory: MemoryBench) -> None:
 
 
 def test_what_a_dream_finished_before_its_turns_ran_out_is_kept_and_the_next_one_goes_on(
-    memory: MemoryBench,
+    memory: TaskMemory,
 ) -> None:
     one, two = put(memory, "a.md", "Deploys run on Friday."), put(memory, "b.md", "Deploys run on Friday!")
     looks = [("grep_search", {"pattern": f"x{number}"}) for number in range(9)]
@@ -221,7 +234,7 @@ def test_what_a_dream_finished_before_its_turns_ran_out_is_kept_and_the_next_one
     assert not two.exists()
 
 
-def test_a_source_that_somebody_edits_meanwhile_is_not_removed(memory: MemoryBench) -> None:
+def test_a_source_that_somebody_edits_meanwhile_is_not_removed(memory: TaskMemory) -> None:
     one, two = put(memory, "a.md", "Deploys run on Friday."), put(memory, "b.md", "Deploys run on Friday!")
     calls = [read(one), read(two), merge(one, two, content=one.read_text()), ("", {})]
     edits = [lambda: None] * 3 + [lambda: two.write_text(said("Something else entirely."))]
@@ -233,7 +246,7 @@ def test_a_source_that_somebody_edits_meanwhile_is_not_removed(memory: MemoryBen
     assert "Something else entirely." in two.read_text()
 
 
-def test_a_task_that_dreamt_already_gives_its_recorded_result(memory: MemoryBench) -> None:
+def test_a_task_that_dreamt_already_gives_its_recorded_result(memory: TaskMemory) -> None:
     put(memory, "a.md", "Deploys run on Friday.")
     memory.use(CallingModel([], text=""))
     call = task_call("dream")
@@ -242,7 +255,7 @@ def test_a_task_that_dreamt_already_gives_its_recorded_result(memory: MemoryBenc
     assert memory.dream(call=call) == first | {"recovered": True}
 
 
-def test_the_prompt_shows_folder_rules_and_index_and_nothing_of_the_other_scope(memory: MemoryBench) -> None:
+def test_the_prompt_shows_folder_rules_and_index_and_nothing_of_the_other_scope(memory: TaskMemory) -> None:
     put(memory, "a.md", "Deploys run on Friday.")
     put(memory, "u.md", "Prefers tea.", scope="user")
     model = CallingModel([], text="")

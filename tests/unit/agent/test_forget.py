@@ -9,10 +9,10 @@ import pytest
 from agent.errors import ModelRejected, ModelUnavailable, SelectionFailed, TaskTimeout
 from core.acp import ForgetResult
 from memory.errors import CommitConflict
-from tests.support.bench import MemoryBench, task_call
 from tests.support.calling_model import CallingModel, FailingModel
 from tests.support.memory import tree
 from tests.support.scripted_model import document
+from tests.support.task_memory import TaskMemory, task_call
 
 BULLETS = """\
 ---
@@ -34,7 +34,7 @@ description: what to drink
 """
 
 
-def put(memory: MemoryBench, path: str, text: str) -> Path:
+def put(memory: TaskMemory, path: str, text: str) -> Path:
     file = memory.roots.user / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(text.encode())
@@ -45,11 +45,11 @@ def select(*ids: str) -> CallingModel:
     return CallingModel([("select_entries", {"ids": list(ids)})])
 
 
-def files(memory: MemoryBench) -> dict[str, bytes]:
+def files(memory: TaskMemory) -> dict[str, bytes]:
     return tree(memory.roots.user, memory.roots.project)
 
 
-def test_a_forgotten_fact_is_told_in_the_words_of_the_contract(memory: MemoryBench) -> None:
+def test_a_forgotten_fact_is_told_in_the_words_of_the_contract(memory: TaskMemory) -> None:
     path = put(memory, "user/a.md", document(name="ACP probe", body="ACP probe: prefers short answers"))
 
     result = memory.forget("short answers")
@@ -73,7 +73,7 @@ def test_a_forgotten_fact_is_told_in_the_words_of_the_contract(memory: MemoryBen
     assert not path.exists()
 
 
-def test_nothing_that_matches_is_a_completed_task_without_a_change(memory: MemoryBench) -> None:
+def test_nothing_that_matches_is_a_completed_task_without_a_change(memory: TaskMemory) -> None:
     put(memory, "user/a.md", document())
     before = files(memory)
 
@@ -90,7 +90,7 @@ def test_nothing_that_matches_is_a_completed_task_without_a_change(memory: Memor
     assert files(memory).items() >= before.items()
 
 
-def test_an_empty_memory_is_not_shown_to_a_model(memory: MemoryBench) -> None:
+def test_an_empty_memory_is_not_shown_to_a_model(memory: TaskMemory) -> None:
     model = select()
     memory.use(model)
 
@@ -99,7 +99,7 @@ def test_an_empty_memory_is_not_shown_to_a_model(memory: MemoryBench) -> None:
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_one_bullet_goes_with_its_lines_and_every_other_byte_stays(memory: MemoryBench, ending: str) -> None:
+def test_one_bullet_goes_with_its_lines_and_every_other_byte_stays(memory: TaskMemory, ending: str) -> None:
     text = "\ufeff" + BULLETS.replace("\n", ending)
     path = put(memory, "user/a.md", text)
     memory.use(select("user:user/a.md:1"))
@@ -111,7 +111,7 @@ def test_one_bullet_goes_with_its_lines_and_every_other_byte_stays(memory: Memor
     assert result["removedEntries"][0]["entryIndex"] == 1
 
 
-def test_several_entries_of_several_documents_go_in_one_revision(memory: MemoryBench) -> None:
+def test_several_entries_of_several_documents_go_in_one_revision(memory: TaskMemory) -> None:
     bullets = put(memory, "user/a.md", BULLETS)
     whole = put(memory, "b.md", document("feedback", "No tabs", "Never use tabs."))
     memory.use(select("user:b.md", "user:user/a.md:2", "user:user/a.md:0"))
@@ -125,7 +125,7 @@ def test_several_entries_of_several_documents_go_in_one_revision(memory: MemoryB
     assert bullets.read_text() == BULLETS.replace(gone[0], "", 1).replace(gone[1], "")
 
 
-def test_a_document_leaves_with_its_last_entry(memory: MemoryBench) -> None:
+def test_a_document_leaves_with_its_last_entry(memory: TaskMemory) -> None:
     path = put(memory, "user/a.md", BULLETS)
     memory.use(select(*(f"user:user/a.md:{index}" for index in range(3))))
 
@@ -135,7 +135,7 @@ def test_a_document_leaves_with_its_last_entry(memory: MemoryBench) -> None:
     assert "a.md" not in (memory.roots.user / "MEMORY.md").read_text()
 
 
-def test_a_document_that_lacks_a_name_can_be_forgotten_in_part(memory: MemoryBench) -> None:
+def test_a_document_that_lacks_a_name_can_be_forgotten_in_part(memory: TaskMemory) -> None:
     path = put(memory, "a.md", "---\ntype: user\n---\n- Likes tea\n- Likes coffee\n")
     memory.use(select("user:a.md:0"))
 
@@ -145,7 +145,7 @@ def test_a_document_that_lacks_a_name_can_be_forgotten_in_part(memory: MemoryBen
 
 
 @pytest.mark.parametrize("query", ["e", "E", "é", "?", "the", "please forget", "no", "..."])
-def test_a_request_that_says_nothing_removes_nothing(memory: MemoryBench, query: str) -> None:
+def test_a_request_that_says_nothing_removes_nothing(memory: TaskMemory, query: str) -> None:
     for number in range(11):
         put(memory, f"user/{number}.md", document(name=f"Note {number}", body=f"The e of note {number}."))
     before = files(memory)
@@ -156,7 +156,7 @@ def test_a_request_that_says_nothing_removes_nothing(memory: MemoryBench, query:
     assert files(memory).items() >= before.items()
 
 
-def test_pinned_documents_are_neither_offered_nor_removed(memory: MemoryBench) -> None:
+def test_pinned_documents_are_neither_offered_nor_removed(memory: TaskMemory) -> None:
     pinned = put(memory, "pinned/a.md", document(body="Prefers tea."))
     put(memory, "user/a.md", document(body="Prefers tea."))
     before = pinned.read_bytes()
@@ -184,7 +184,7 @@ def test_pinned_documents_are_neither_offered_nor_removed(memory: MemoryBench) -
     ],
 )
 def test_without_a_model_a_literal_request_still_removes_up_to_five(
-    memory: MemoryBench, documents: Mapping[str, str], query: str, gone: set[str]
+    memory: TaskMemory, documents: Mapping[str, str], query: str, gone: set[str]
 ) -> None:
     for name, body in documents.items():
         put(memory, name, document(name="One", body=body))
@@ -199,7 +199,7 @@ def test_without_a_model_a_literal_request_still_removes_up_to_five(
     ("count", "query"), [(6, "tea"), (1, "e"), (1, "te"), (1, "t-e"), (2, "coffee"), (2, "likes  tea  a lot")]
 )
 def test_without_a_model_a_vague_request_fails_and_removes_nothing(
-    memory: MemoryBench, count: int, query: str
+    memory: TaskMemory, count: int, query: str
 ) -> None:
     for number in range(count):
         put(memory, f"{number}.md", document(name="One", body="Likes tea."))
@@ -212,7 +212,7 @@ def test_without_a_model_a_vague_request_fails_and_removes_nothing(
     assert files(memory).items() >= before.items()
 
 
-def test_a_question_is_bounded_and_the_likeliest_entries_are_in_it(memory: MemoryBench) -> None:
+def test_a_question_is_bounded_and_the_likeliest_entries_are_in_it(memory: TaskMemory) -> None:
     reasons = f"\n  Why: {'because ' * 40}\n  How to apply: {'always ' * 40}"
     for number in range(40):
         bullets = (f"- Server {number}-{entry} {'is green ' * 40}{reasons}" for entry in range(10))
@@ -228,7 +228,7 @@ def test_a_question_is_bounded_and_the_likeliest_entries_are_in_it(memory: Memor
 
 
 def test_a_selection_has_eight_seconds_and_a_late_one_is_replaced_by_the_literal_rule(
-    memory: MemoryBench,
+    memory: TaskMemory,
 ) -> None:
     put(memory, "a.md", document(body="Likes tea."))
     model = select()
@@ -242,7 +242,7 @@ def test_a_selection_has_eight_seconds_and_a_late_one_is_replaced_by_the_literal
     assert len(result["removedEntries"]) == 1
 
 
-def test_a_task_whose_own_time_is_over_removes_nothing(memory: MemoryBench) -> None:
+def test_a_task_whose_own_time_is_over_removes_nothing(memory: TaskMemory) -> None:
     put(memory, "a.md", document(body="Likes tea."))
     call = task_call("forget", time_ms=1_500)
     memory.use(CallingModel([("write_file", {}), ("", {})], until=call.deadline))
@@ -252,7 +252,7 @@ def test_a_task_whose_own_time_is_over_removes_nothing(memory: MemoryBench) -> N
     assert (memory.roots.user / "a.md").exists()
 
 
-def test_a_server_that_rejects_us_is_told_and_nothing_is_guessed(memory: MemoryBench) -> None:
+def test_a_server_that_rejects_us_is_told_and_nothing_is_guessed(memory: TaskMemory) -> None:
     path = put(memory, "a.md", document(body="Likes tea."))
     memory.use(FailingModel(ModelRejected(401)))
 
@@ -273,7 +273,7 @@ def test_a_server_that_rejects_us_is_told_and_nothing_is_guessed(memory: MemoryB
     ],
 )
 def test_an_answer_that_does_not_fit_is_told_and_asked_for_once_more(
-    memory: MemoryBench, bad: tuple[str, dict[str, Any]]
+    memory: TaskMemory, bad: tuple[str, dict[str, Any]]
 ) -> None:
     path = put(memory, "a.md", document(body="Likes tea."))
     model = CallingModel([bad, ("select_entries", {"ids": ["user:a.md"]})])
@@ -286,7 +286,7 @@ def test_an_answer_that_does_not_fit_is_told_and_asked_for_once_more(
     assert model.asked[1][-1].text.startswith("Error: ")
 
 
-def test_two_answers_that_do_not_fit_leave_the_literal_rule(memory: MemoryBench) -> None:
+def test_two_answers_that_do_not_fit_leave_the_literal_rule(memory: TaskMemory) -> None:
     put(memory, "a.md", document(body="Likes tea."))
     kept = put(memory, "b.md", document(body="Likes coffee."))
     invented = ("select_entries", {"ids": ["user:b.md:7"]})
@@ -296,7 +296,7 @@ def test_two_answers_that_do_not_fit_leave_the_literal_rule(memory: MemoryBench)
     assert kept.exists()
 
 
-def test_a_scope_keeps_the_other_one_out_of_sight(memory: MemoryBench) -> None:
+def test_a_scope_keeps_the_other_one_out_of_sight(memory: TaskMemory) -> None:
     put(memory, "a.md", document(body="Likes tea."))
     other = memory.roots.project / "a.md"
     other.write_text(document("project", body="Likes tea."))
@@ -311,7 +311,7 @@ def test_a_scope_keeps_the_other_one_out_of_sight(memory: MemoryBench) -> None:
     assert not other.exists()
 
 
-def test_a_document_edited_during_the_selection_is_selected_from_again(memory: MemoryBench) -> None:
+def test_a_document_edited_during_the_selection_is_selected_from_again(memory: TaskMemory) -> None:
     path = put(memory, "a.md", BULLETS)
     model = CallingModel(
         [("select_entries", {"ids": ["user:a.md:0"]})] * 2,
@@ -327,7 +327,7 @@ def test_a_document_edited_during_the_selection_is_selected_from_again(memory: M
     assert len(model.asked) == 2
 
 
-def test_a_document_that_is_edited_with_every_selection_is_a_conflict(memory: MemoryBench) -> None:
+def test_a_document_that_is_edited_with_every_selection_is_a_conflict(memory: TaskMemory) -> None:
     path = put(memory, "a.md", BULLETS)
     edits = (lambda number=number: path.write_text(f"{BULLETS}- New {number}\n") for number in range(9))
     memory.use(CallingModel([("select_entries", {"ids": ["user:a.md:0"]})] * 9, meanwhile=edits))
@@ -337,7 +337,7 @@ def test_a_document_that_is_edited_with_every_selection_is_a_conflict(memory: Me
     assert "- Likes green tea\n  Why" in path.read_text()
 
 
-def test_a_task_that_forgot_already_gives_its_recorded_result(memory: MemoryBench) -> None:
+def test_a_task_that_forgot_already_gives_its_recorded_result(memory: TaskMemory) -> None:
     put(memory, "a.md", document(body="Likes tea."))
     call = task_call("forget")
     first = memory.forget("tea", call=call)

@@ -54,6 +54,21 @@ def test_a_merge_writes_the_target_and_removes_the_sources(dreamer: ToolRun) -> 
     assert changes(dreamer) == {"a.md": both, "b.md": None}
 
 
+def test_what_took_others_in_may_be_taken_in_itself(dreamer: ToolRun) -> None:
+    one, two = put(dreamer, "a.md", "Deploys run on Friday."), put(dreamer, "b.md", "Deploys take 5 min.")
+    three = put(dreamer, "c.md", "Deploys are announced by mail.")
+    both, all_three = (
+        "Deploys run on Friday and take 5 min.",
+        "Deploys run on Friday, take 5 min, are mailed.",
+    )
+
+    assert merge(dreamer, one, two, content=said(both)).ok
+    assert merge(dreamer, three, one, content=said(f"{all_three} They are announced.")).ok
+
+    assert dreamer.tools.saved
+    assert {name for name, after in changes(dreamer).items() if after is None} == {"a.md", "b.md"}
+
+
 def test_the_target_may_be_a_new_document(dreamer: ToolRun) -> None:
     one, two = put(dreamer, "a.md", "Deploys run on Friday."), put(dreamer, "b.md", "Deploys run on Friday!")
 

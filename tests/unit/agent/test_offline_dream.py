@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.bench import MemoryBench
 from tests.support.memory import note, tree
 from tests.support.planted_memory import CONTRADICTORY, EXACT, REWORDED, plant
+from tests.support.task_memory import TaskMemory
 
 
-def put(memory: MemoryBench, path: str, body: str, *, name: str = "Note", extra: str = "") -> Path:
+def put(memory: TaskMemory, path: str, body: str, *, name: str = "Note", extra: str = "") -> Path:
     file = memory.roots.project / path
     file.parent.mkdir(parents=True, exist_ok=True)
     content = note(name, kind="project", body=f"\n{body}\n").decode()
@@ -18,7 +18,7 @@ def put(memory: MemoryBench, path: str, body: str, *, name: str = "Note", extra:
 
 
 def test_ten_planted_duplicates_among_two_hundred_documents_are_merged_and_nothing_else(
-    memory: MemoryBench,
+    memory: TaskMemory,
 ) -> None:
     planted = plant(memory.roots.project)
     before = tree(memory.roots.project)
@@ -39,7 +39,7 @@ def test_ten_planted_duplicates_among_two_hundred_documents_are_merged_and_nothi
     )
 
 
-def test_a_second_dream_changes_nothing_and_asks_nobody(memory: MemoryBench) -> None:
+def test_a_second_dream_changes_nothing_and_asks_nobody(memory: TaskMemory) -> None:
     plant(memory.roots.project)
     memory.dream()
     before = tree(memory.roots.project.parent)
@@ -52,7 +52,7 @@ def test_a_second_dream_changes_nothing_and_asks_nobody(memory: MemoryBench) -> 
     assert tree(memory.roots.project.parent) == before
 
 
-def test_a_richer_wording_stays_as_it_is(memory: MemoryBench) -> None:
+def test_a_richer_wording_stays_as_it_is(memory: TaskMemory) -> None:
     rich = put(memory, "b.md", "Please remember that the release is on Friday.", name="Release")
     put(memory, "a.md", "The release is on Friday", name="Release")
     before = rich.read_bytes()
@@ -85,7 +85,7 @@ def test_a_richer_wording_stays_as_it_is(memory: MemoryBench) -> None:
         ({"body": ""}, {"body": ""}),
     ],
 )
-def test_what_may_differ_stays_apart(memory: MemoryBench, one: dict[str, str], other: dict[str, str]) -> None:
+def test_what_may_differ_stays_apart(memory: TaskMemory, one: dict[str, str], other: dict[str, str]) -> None:
     put(memory, "a.md", **one)
     put(memory, "b.md", **other)
     before = tree(memory.roots.project)
@@ -96,7 +96,7 @@ def test_what_may_differ_stays_apart(memory: MemoryBench, one: dict[str, str], o
     assert tree(memory.roots.project).items() >= before.items()
 
 
-def test_a_pinned_document_is_neither_removed_nor_written(memory: MemoryBench) -> None:
+def test_a_pinned_document_is_neither_removed_nor_written(memory: TaskMemory) -> None:
     pinned = put(memory, "pinned/a.md", "Deploy on Friday.")
     copy = put(memory, "z.md", "Deploy on Friday.")
 
@@ -107,7 +107,7 @@ def test_a_pinned_document_is_neither_removed_nor_written(memory: MemoryBench) -
 
 
 def test_more_duplicates_than_one_task_may_change_are_merged_by_the_dreams_that_follow(
-    memory: MemoryBench,
+    memory: TaskMemory,
 ) -> None:
     for number in range(60):
         put(memory, f"{number}-a.md", f"Server {number} is green.", name=f"Server {number}")

@@ -3,11 +3,11 @@
 import pytest
 
 from agent.errors import SelectionFailed
-from tests.support.bench import MemoryBench
 from tests.support.scripted_model import document
+from tests.support.task_memory import TaskMemory
 
 
-def forgotten(memory: MemoryBench, query: str, facts: list[str]) -> list[str]:
+def forgotten(memory: TaskMemory, query: str, facts: list[str]) -> list[str]:
     for number, fact in enumerate(facts):
         (memory.roots.user / f"{number}.md").write_text(document(name=f"Note {number}", body=fact))
     return [entry["summary"] for entry in memory.forget(query)["removedEntries"]]
@@ -34,14 +34,14 @@ def forgotten(memory: MemoryBench, query: str, facts: list[str]) -> list[str]:
     ],
 )
 def test_what_shares_the_words_of_a_request_is_selected(
-    memory: MemoryBench, query: str, facts: list[str], expected: list[str] | int
+    memory: TaskMemory, query: str, facts: list[str], expected: list[str] | int
 ) -> None:
     found = forgotten(memory, query, facts)
 
     assert found == expected or len(found) == expected
 
 
-def test_a_word_that_six_entries_share_selects_none_of_them(memory: MemoryBench) -> None:
+def test_a_word_that_six_entries_share_selects_none_of_them(memory: TaskMemory) -> None:
     facts = [f"Drinks tea at {number} o'clock." for number in range(6)]
 
     with pytest.raises(SelectionFailed):
@@ -50,7 +50,7 @@ def test_a_word_that_six_entries_share_selects_none_of_them(memory: MemoryBench)
     assert len(list(memory.roots.user.glob("?.md"))) == 6
 
 
-def test_the_title_counts_for_a_whole_document_and_for_no_single_entry(memory: MemoryBench) -> None:
+def test_the_title_counts_for_a_whole_document_and_for_no_single_entry(memory: TaskMemory) -> None:
     whole, bullets = memory.roots.user / "a.md", memory.roots.user / "b.md"
     whole.write_text(document(name="Hot drinks", body="Assam in the morning."))
     bullets.write_text(document(name="Hot drinks", body="- Assam\n- Darjeeling"))

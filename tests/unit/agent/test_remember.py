@@ -1,10 +1,10 @@
 """What remember makes of a run that found memory to be right as it is."""
 
-from tests.support.bench import MemoryBench, task_call
 from tests.support.calling_model import CallingModel
+from tests.support.task_memory import TaskMemory, task_call
 
 
-def test_a_known_fact_completes_without_a_change(memory: MemoryBench) -> None:
+def test_a_known_fact_completes_without_a_change(memory: TaskMemory) -> None:
     memory.remember()
     path = memory.roots.user / "user/prefers-tea.md"
     before = path.read_bytes()
@@ -19,7 +19,7 @@ def test_a_known_fact_completes_without_a_change(memory: MemoryBench) -> None:
     assert memory.store.resolve(again.task, close=False) == result
 
 
-def test_an_unchanged_rewrite_of_what_has_no_frontmatter_is_known_by_its_path(memory: MemoryBench) -> None:
+def test_an_unchanged_rewrite_of_what_has_no_frontmatter_is_known_by_its_path(memory: TaskMemory) -> None:
     path = memory.roots.user / "a.md"
     path.write_text("Tea.")
     read = ("read_file", {"file_path": str(path)})

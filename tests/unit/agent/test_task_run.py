@@ -14,10 +14,10 @@ from core.acp import AGENT_TIMEOUT_MS, BRIDGE_TIMEOUT_MS, Usage
 from memory.errors import CommitConflict, StoreBusy
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.store import open_store
-from tests.support.bench import MemoryBench, task_call
 from tests.support.calling_model import CallingModel, wait_for
 from tests.support.edited_meanwhile import EditedMeanwhile
 from tests.support.scripted_model import document
+from tests.support.task_memory import TaskMemory, task_call
 
 
 class EditedModel:
@@ -37,7 +37,7 @@ class EditedModel:
         return Reply("", (ToolCall("1", name, json.dumps(arguments)),), Usage(model_calls=1))
 
 
-def test_a_failure_after_the_commit_point_still_gives_the_result(memory: MemoryBench) -> None:
+def test_a_failure_after_the_commit_point_still_gives_the_result(memory: TaskMemory) -> None:
     memory.store = open_store(memory.base, checkpoint=busy_at("applied"))
 
     result = memory.remember()
@@ -46,7 +46,7 @@ def test_a_failure_after_the_commit_point_still_gives_the_result(memory: MemoryB
     assert (memory.roots.user / "user/prefers-tea.md").exists()
 
 
-def test_a_failure_before_the_commit_point_is_reported(memory: MemoryBench) -> None:
+def test_a_failure_before_the_commit_point_is_reported(memory: TaskMemory) -> None:
     memory.store = open_store(memory.base, checkpoint=busy_at("planned"))
     call = task_call("remember")
 
@@ -57,7 +57,7 @@ def test_a_failure_before_the_commit_point_is_reported(memory: MemoryBench) -> N
     assert list(memory.roots.user.rglob("*.md")) == []
 
 
-def test_a_conflict_runs_the_agent_again_on_what_is_there_now(memory: MemoryBench) -> None:
+def test_a_conflict_runs_the_agent_again_on_what_is_there_now(memory: TaskMemory) -> None:
     model = EditedModel(memory.roots.user / "a.md", edits=1)
     memory.use(model)
 
@@ -67,7 +67,7 @@ def test_a_conflict_runs_the_agent_again_on_what_is_there_now(memory: MemoryBenc
     assert "Ours." in (memory.roots.user / "a.md").read_text()
 
 
-def test_a_conflict_is_given_up_after_three_more_runs(memory: MemoryBench) -> None:
+def test_a_conflict_is_given_up_after_three_more_runs(memory: TaskMemory) -> None:
     model = EditedModel(memory.roots.user / "a.md", edits=9)
     memory.use(model)
 
@@ -78,7 +78,7 @@ def test_a_conflict_is_given_up_after_three_more_runs(memory: MemoryBench) -> No
     assert "Edited by a person" in (memory.roots.user / "a.md").read_text()
 
 
-def test_a_conflict_with_little_time_left_is_given_up_at_once(memory: MemoryBench) -> None:
+def test_a_conflict_with_little_time_left_is_given_up_at_once(memory: TaskMemory) -> None:
     model = EditedModel(memory.roots.user / "a.md", edits=9)
     memory.use(model)
 
@@ -88,7 +88,7 @@ def test_a_conflict_with_little_time_left_is_given_up_at_once(memory: MemoryBenc
     assert model.calls == 3
 
 
-def test_a_run_that_ends_too_late_for_the_lock_commits_nothing(memory: MemoryBench) -> None:
+def test_a_run_that_ends_too_late_for_the_lock_commits_nothing(memory: TaskMemory) -> None:
     call = task_call("remember")
     late = TaskCall(call.task, Deadline.after(0))
 
@@ -97,7 +97,7 @@ def test_a_run_that_ends_too_late_for_the_lock_commits_nothing(memory: MemoryBen
     assert memory.store.resolve(call.task, close=True) is None
 
 
-def test_a_deadline_that_passes_during_the_last_write_commits_nothing(memory: MemoryBench) -> None:
+def test_a_deadline_that_passes_during_the_last_write_commits_nothing(memory: TaskMemory) -> None:
     call = task_call("remember", time_ms=1_500)
     path = str(memory.roots.user / "a.md")
     write = ("write_file", {"file_path": path, "content": document()})
@@ -108,7 +108,7 @@ def test_a_deadline_that_passes_during_the_last_write_commits_nothing(memory: Me
     assert not Path(path).exists()
 
 
-def test_a_commit_whose_placing_failed_is_the_tasks_answer(memory: MemoryBench) -> None:
+def test_a_commit_whose_placing_failed_is_the_tasks_answer(memory: TaskMemory) -> None:
     call = task_call("remember", time_ms=1_500)
     memory.store = open_store(memory.base, checkpoint=busy_at("applied", until=call.deadline))
 

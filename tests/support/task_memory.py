@@ -9,7 +9,7 @@ from agent.forget import forget
 from agent.models.interface import Model
 from agent.models.offline import OfflineModel
 from agent.remember import remember
-from agent.task_run import Bench, TaskCall
+from agent.task_run import TaskCall, Workplace
 from core.acp import DreamParams, ForgetParams, RememberParams, Scope
 from core.ids import Kind, LaneId, new_task_id
 from core.policies import Policy
@@ -19,7 +19,7 @@ from memory.store import FencedTask, Store, open_store
 LANE = LaneId("test/lane")
 
 
-class MemoryBench:
+class TaskMemory:
     """A memory base with one workspace, and the model that its tasks ask.
 
     Attributes:
@@ -45,22 +45,24 @@ class MemoryBench:
 
     def remember(self, content: str = "Prefers tea", *, call: TaskCall | None = None) -> dict[str, Any]:
         """Run a remember task."""
-        return remember(RememberParams(content=content, cwd="/"), call or task_call("remember"), self._bench)
+        return remember(
+            RememberParams(content=content, cwd="/"), call or task_call("remember"), self._workplace
+        )
 
     def forget(
         self, query: str, *, scope: Scope | None = None, call: TaskCall | None = None
     ) -> dict[str, Any]:
         """Run a forget task."""
         params = ForgetParams(query=query, cwd="/", scope=scope)
-        return forget(params, call or task_call("forget"), self._bench)
+        return forget(params, call or task_call("forget"), self._workplace)
 
     def dream(self, *, scope: Scope | None = None, call: TaskCall | None = None) -> dict[str, Any]:
         """Run a dream task."""
-        return dream(DreamParams(cwd="/", scope=scope), call or task_call("dream"), self._bench)
+        return dream(DreamParams(cwd="/", scope=scope), call or task_call("dream"), self._workplace)
 
     @property
-    def _bench(self) -> Bench:
-        return Bench(self.store, self.roots, self.model, self.model, self.policy)
+    def _workplace(self) -> Workplace:
+        return Workplace(self.store, self.roots, self.model, self.model, self.policy)
 
 
 def task_call(kind: Kind, *, time_ms: int = 290_000) -> TaskCall:
