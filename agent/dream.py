@@ -58,7 +58,7 @@ class _Dreamer:
         self._record: DreamRecord | None = None
 
     def stage(self, staging: Staging) -> Staged:
-        """Stage one staging."""
+        """Stage what a dream comes to."""
         self._record = None
         documents = _read(staging.transaction, self.scope)
         expired = _expired(documents)

@@ -4,12 +4,13 @@ import ctypes
 import sys
 from pathlib import Path
 
+MIN_SWAPS = 10_000
 _HERE = -100  # AT_FDCWD
 _EXCHANGE = 2  # RENAME_EXCHANGE
 
 
 def main(folder: Path, outside: Path, stop: Path) -> None:
-    """Exchange the two until there is a file ``stop``, and leave the folder in its place.
+    """Exchange the two until there is a file ``stop``, 10,000 times at least; leave the folder in its place.
 
     Says how often it did when it has begun, and at the end.
     """
@@ -18,7 +19,7 @@ def main(folder: Path, outside: Path, stop: Path) -> None:
     names = [str(path).encode() for path in (folder, link)]
     rename = ctypes.CDLL(None, use_errno=True).renameat2
     swaps = 0
-    while swaps % 2 or not stop.exists():
+    while swaps % 2 or swaps < MIN_SWAPS or not stop.exists():
         if rename(_HERE, names[0], _HERE, names[1], _EXCHANGE):
             raise OSError(ctypes.get_errno(), "the two can't be exchanged")
         swaps += 1
