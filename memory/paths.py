@@ -59,6 +59,11 @@ def find_roots(base: Path, workspace: str, *, local: bool = False) -> Roots:
     return Roots(user=_make(base, _USER), project=_make(*project))
 
 
+def root_name(base: Path, root: Path) -> str:
+    """How the journal writes a root: relative to the base where it lies below it, so that a base can move."""
+    return str(root.relative_to(base)) if root.is_relative_to(base) else str(root)
+
+
 def canonical_folder(path: Path, what: str) -> Path:
     """Resolve an existing folder.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.acp import Preview, Scope
 from core.ids import TaskId
-from memory.apply import Applier, find_drift, root_name
+from memory.apply import Applier, find_drift
 from memory.beneath import disk_errors
 from memory.cleaning import Cleaner, Hold
 from memory.diffs import diff_changes
@@ -19,7 +19,7 @@ from memory.identity import find_store_id, make_store_id, parse_store_id, read_s
 from memory.journal import FencedTask as FencedTask  # part of this module's interface
 from memory.journal import Intent, Journal
 from memory.lock import hold_lock
-from memory.paths import SCOPES, Roots, canonical_folder
+from memory.paths import SCOPES, Roots, canonical_folder, root_name
 from memory.planning import Commit as Commit  # as above
 from memory.planning import describe, invert, plan_changes, plan_intent
 from memory.previews import MAX_KEEP_MS, Previews, stage_preview
