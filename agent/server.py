@@ -185,7 +185,7 @@ class AgentServer:
                 continue
             self._answer(waiting)
             self._waiting.task_done()
-            is_behind = True
+            is_behind = waiting.request.method != acp.RESOLVE  # whose child has no other work, and ends soon
 
     def _show_history(self) -> bool:
         try:

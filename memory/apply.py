@@ -181,11 +181,6 @@ def read_index(folder: int) -> bytes | None:
         return None
 
 
-def root_name(base: Path, root: Path) -> str:
-    """How the journal writes a root: relative to the base where it lies below it, so that a base can move."""
-    return str(root.relative_to(base)) if root.is_relative_to(base) else str(root)
-
-
 @contextmanager
 def _open_below_root(base: Path, root: Path, folders: Iterable[str], *, create: bool = True) -> Iterator[int]:
     """Open a folder of a root, made when missing; base or workspace themselves are never made."""

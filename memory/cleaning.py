@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 
 from core.acp import Scope
-from memory.apply import root_name
 from memory.errors import StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import StoreFiles
@@ -12,7 +11,7 @@ from memory.forgetting import shows_document, without_texts
 from memory.held import HeldStore
 from memory.history import History
 from memory.journal import Journal
-from memory.paths import Roots
+from memory.paths import Roots, root_name
 from memory.previews import Previews
 from memory.projection import history_path
 

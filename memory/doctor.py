@@ -8,7 +8,7 @@ from pathlib import Path
 
 from core.errors import InputError
 from core.logs import get_logger
-from memory.apply import find_drift, root_name
+from memory.apply import find_drift
 from memory.beneath import (
     FILE_MODE,
     FOLDER_MODE,
@@ -35,6 +35,7 @@ from memory.paths import (
     USER_ROOT_NAME,
     canonical_folder,
     find_project,
+    root_name,
 )
 from memory.renames import Renames
 from memory.store import Store

@@ -17,6 +17,7 @@ from dulwich.repo import Repo
 
 from memory.beneath import FOLDER_MODE
 from memory.errors import StoreUnusable
+from memory.files import Checkpoint
 from memory.projection import HistoryCommit, without_documents
 
 _BRANCH = "main"
@@ -166,11 +167,11 @@ def open_repository(folder: Path) -> Iterator[GitRepository]:
 
 
 def _make(folder: Path) -> None:
-    making = make_apart(folder)
+    making = _make_apart(folder)
     making.rename(folder)
 
 
-def make_apart(folder: Path) -> Path:
+def _make_apart(folder: Path) -> Path:
     """Make an empty repository beside a folder, to be renamed to it when it is whole.
 
     Returns:
@@ -185,18 +186,28 @@ def make_apart(folder: Path) -> Path:
 
 
 def copy_without(folder: Path, forget: Collection[str]) -> None:
-    """Put a copy without some documents, as if they had never been, in the place of a repository.
-
-    A copier that is killed right at the end leaves none: then it has to be made anew from the journal.
+    """Make a copy of a repository without some documents, as if they had never been; ``put_copy`` uses it.
 
     Raises:
-        StoreUnusable, OSError: as for ``open_repository``; the repository is as it was.
+        StoreUnusable, OSError: as for ``open_repository``.
     """
-    with open_repository(folder) as old, open_repository(make_apart(folder)) as new:
+    with open_repository(folder) as old, open_repository(_make_apart(folder)) as new:
         for commit in old.commits():
             new.record([without_documents(commit, forget)])
+
+
+def put_copy(folder: Path, *, checkpoint: Checkpoint) -> None:
+    """Put a copy in the place of its repository.
+
+    Whoever is killed between the two renames leaves none: then it has to be made anew from the journal.
+
+    Raises:
+        OSError: the disk failed.
+    """
     gone = folder.with_suffix(".old")
     shutil.rmtree(gone, ignore_errors=True)
     folder.rename(gone)
+    checkpoint("history taken away")
     folder.with_suffix(".new").rename(folder)
+    checkpoint("history replaced")
     shutil.rmtree(gone)

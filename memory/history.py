@@ -86,12 +86,14 @@ class History:
             paths: as ``projection.history_path`` names them.
 
         Raises:
-            StoreBusy, StoreUnusable, OSError: as for ``catch_up``; the history is as it was.
+            StoreBusy, StoreUnusable, OSError: as for ``catch_up``; do it again.
         """
-        from memory.git_repository import copy_without
+        from memory.git_repository import copy_without, put_copy
 
         with self._locked() as folder:
             copy_without(folder, paths)
+            self._files.checkpoint("history copied")
+            put_copy(folder, checkpoint=self._files.checkpoint)
 
     @contextmanager
     def _locked(self) -> Iterator[Path]:

@@ -85,6 +85,11 @@ def _name_to_be(base: Path, workspace: str) -> str:
     return plain if owner in {None, workspace} else other
 
 
+def root_name(base: Path, root: Path) -> str:
+    """How the journal writes a root: relative to the base where it lies below it, so that a base can move."""
+    return str(root.relative_to(base)) if root.is_relative_to(base) else str(root)
+
+
 def canonical_folder(path: Path, what: str) -> Path:
     """Resolve an existing folder.
 

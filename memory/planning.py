@@ -8,10 +8,9 @@ from typing import Any
 
 from core import clock
 from core.acp import Scope
-from memory.apply import root_name
 from memory.content import digest
 from memory.journal import FencedTask, Intent, PlannedChange
-from memory.paths import SCOPES, Roots
+from memory.paths import SCOPES, Roots, root_name
 from memory.transaction import Change
 
 

@@ -10,12 +10,11 @@ from core import clock
 from core.acp import Scope
 from core.errors import InputError
 from core.ids import TaskId
-from memory.apply import root_name
 from memory.content import digest
 from memory.errors import PreviewStale, StoreUnusable
 from memory.files import StoreFiles, file_name
 from memory.journal import PlannedChange
-from memory.paths import SCOPES, Roots
+from memory.paths import SCOPES, Roots, root_name
 from memory.planning import restore_changes
 from memory.records import Record
 from memory.transaction import Transaction

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.acp import DocumentDiff, Scope
-from memory.apply import root_name
 from memory.beneath import disk_errors
 from memory.diffs import diff_changes
 from memory.errors import RevisionNotFound, RevisionPruned
 from memory.files import StoreFiles
 from memory.journal import Intent, Journal, PlannedChange
-from memory.paths import SCOPES, Roots, canonical_folder
+from memory.paths import SCOPES, Roots, canonical_folder, root_name
 
 MAX_SCANNED = 2_000  # entries that one call reads at most
 _JOURNAL = "the journal"

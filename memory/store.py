@@ -7,7 +7,7 @@ from typing import Any
 
 from core.acp import Preview, Scope
 from core.ids import TaskId
-from memory.apply import Applier, root_name
+from memory.apply import Applier
 from memory.beneath import disk_errors
 from memory.cleaning import Cleaner, Hold
 from memory.diffs import diff_changes
@@ -20,7 +20,7 @@ from memory.journal import FencedTask as FencedTask  # part of this module's int
 from memory.journal import Intent, Journal
 from memory.large_commits import complete, mend_indexes
 from memory.lock import hold_lock
-from memory.paths import SCOPES, Roots, canonical_folder
+from memory.paths import SCOPES, Roots, canonical_folder, root_name
 from memory.planning import Commit as Commit  # as above
 from memory.planning import describe, invert, plan_changes, plan_intent
 from memory.previews import MAX_KEEP_MS, Previews, stage_preview

@@ -10,6 +10,7 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
+from core.acp import Scope
 from memory.errors import CommitConflict
 from memory.files import Checkpoint, do_nothing
 from memory.renames import Renames
@@ -103,6 +104,11 @@ def seal(base: MemoryBase, task: FencedTask, *, checkpoint: Checkpoint, native: 
 def show_history(base: MemoryBase, *, checkpoint: Checkpoint) -> None:
     """Open the store and bring its history further."""
     open_store(base.path, checkpoint=checkpoint).show_history()
+
+
+def purge(base: MemoryBase, task: FencedTask, document: tuple[Scope, str], *, checkpoint: Checkpoint) -> None:
+    """Open the store and purge one document."""
+    open_store(base.path, checkpoint=checkpoint).purge(task, {document}, base.roots)
 
 
 def note_store_id(base: MemoryBase) -> None:

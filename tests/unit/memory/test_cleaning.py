@@ -1,6 +1,7 @@
 """Texts leave the store when they are old, or when a document has to be forgotten."""
 
 import json
+import signal
 
 import pytest
 from dulwich.repo import Repo
@@ -9,7 +10,8 @@ from memory.errors import LeaseLost, PreviewStale, RevisionPruned, StoreUnusable
 from memory.revisions import Revisions
 from memory.store import open_store
 from tests.support.git_log import read_log, repository_of, show_log
-from tests.support.memory import FailAt, FolderAt, describe, documents, fenced_task, note, tree
+from tests.support.memory import FailAt, FolderAt, KillAt, describe, documents, fenced_task, note, tree
+from tests.support.memory_process import in_child, purge
 
 SECRET = b"hunter2"
 FAR_MS = 10**15
@@ -157,6 +159,20 @@ def test_a_purge_that_was_cut_short_is_done_by_the_next_one(memory_base, store, 
     store.purge(told, {("user", "user/secret.md")}, memory_base.roots)
 
     assert holders(memory_base) == []
+
+
+@pytest.mark.parametrize("step", ["history copied", "history taken away", "history replaced"])
+def test_a_purge_that_was_killed_at_the_history_is_done_by_the_next_one(memory_base, store, told, step):
+    document = ("user", "user/secret.md")
+    code = in_child(purge, memory_base, told, document, checkpoint=KillAt(name=step))
+    assert code == -signal.SIGKILL
+
+    store.purge(told, {document}, memory_base.roots)
+
+    log = show_log(memory_base.path)
+    assert holders(memory_base) == []
+    assert log[-1].files == {"memories/other.md": note("Other again")}
+    assert not (memory_base.path / "memlane/history.old").exists()
 
 
 def test_a_purge_needs_the_lanes_fence(memory_base, store, told):

@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 import subprocess
+import sys
 
 import pytest
 
@@ -271,3 +272,9 @@ def test_entries_of_a_journal_that_kept_no_texts_are_shown_as_far_as_they_go(mem
     entry.write_text(json.dumps(facts))
 
     assert [logged.files for logged in show_log(memory_base.path)] == [{"memories/a.md": note("New")}]
+
+
+def test_a_child_loads_nothing_of_git_before_it_needs_it():
+    code = "import sys, agent.server; sys.exit('dulwich' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,8 +1,14 @@
 """A revision is taken back as one commit of its own."""
 
+import itertools
 import json
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from memory.errors import (
     CommitConflict,
@@ -214,3 +220,31 @@ def test_an_undo_is_a_revision_like_any_other(memory_base, changed, undo):
         "sub/removed.md": "created",
         "new/created.md": "deleted",
     }
+
+
+NAMES = st.sampled_from(["a.md", "b.md", "sub/c.md"])
+VERSIONS = st.none() | st.integers(0, 3).map(
+    lambda number: note(f"N{number}", body=f"\n- {number}\n- same\n")
+)
+TASKS = st.lists(st.dictionaries(NAMES, VERSIONS, min_size=1), min_size=1, max_size=4)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TASKS)
+def test_undoing_tasks_newest_first_goes_back_through_every_state(tmp_path, tasks):
+    base = MemoryBase(Path(mkdtemp(dir=tmp_path)))
+    store, states, fences = open_store(base.path), [], itertools.count(1)
+    for edits in tasks:
+        there = {path for path in edits if (base.user / path).exists()}
+        wanted = {path: content for path, content in edits.items() if content is not None or path in there}
+        states.append(documents(base))
+        base.commit(
+            store, fenced_task(next(fences)), {base.user / path: text for path, text in wanted.items()}
+        )
+
+    for seq, before in reversed(list(enumerate(states, start=1))):
+        undoing = fenced_task(next(fences), kind="undo")
+        store.seal(undoing)
+        with suppress(RevisionNotFound):  # a task that changed nothing
+            store.undo(undoing, f"r{seq}", base.roots, result_of=describe)
+        assert documents(base) == before
