@@ -9,8 +9,9 @@ from agent.forget import forget
 from agent.models.interface import Model
 from agent.models.offline import OfflineModel
 from agent.remember import remember
+from agent.store_tasks import import_documents
 from agent.task_run import Bench, TaskCall
-from core.acp import DreamParams, ForgetParams, RememberParams, Scope
+from core.acp import DreamParams, ForgetParams, ImportParams, RememberParams, Scope
 from core.ids import Kind, LaneId, new_task_id
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, Store, open_store
@@ -51,6 +52,10 @@ class MemoryBench:
     def dream(self, *, scope: Scope | None = None, call: TaskCall | None = None) -> dict[str, Any]:
         """Run a dream task."""
         return dream(DreamParams(cwd="/", scope=scope), call or task_call("dream"), self._bench)
+
+    def import_documents(self, params: ImportParams, *, call: TaskCall | None = None) -> dict[str, Any]:
+        """Run an import task."""
+        return import_documents(params, call or task_call("import"), self._bench)
 
     @property
     def _bench(self) -> Bench:
