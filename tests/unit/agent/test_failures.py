@@ -1,6 +1,14 @@
 import pytest
 
-from agent.errors import ModelRejected, ModelUnavailable, NoUpdate, RunStopped, ScopeMismatch, TaskTimeout
+from agent.errors import (
+    DocumentStands,
+    ModelRejected,
+    ModelUnavailable,
+    NoUpdate,
+    RunStopped,
+    ScopeMismatch,
+    TaskTimeout,
+)
 from agent.failures import failure_of, overloaded
 from core.ids import Kind
 from memory.errors import (
@@ -19,6 +27,7 @@ from memory.errors import (
     [
         (CommitConflict(["/a"]), "memory_conflict"),
         (DocumentInvalid("/a", "why"), "memory_invalid"),
+        (DocumentStands("x"), "memory_conflict"),
         (LeaseLost("x", stored_fence=3), "lease_lost"),
         (ModelRejected(401), "model_rejected"),
         (ModelUnavailable("x"), "model_unavailable"),

@@ -25,6 +25,7 @@ from memory.validation import MAX_FILE_BYTES
 from tests.support.memory import MemoryBase, note
 
 FORMATS = get_args(ArchiveFormat)
+USER: tuple[Scope, ...] = ("user",)
 
 
 def export_of(*documents: ReadDocument, left_out: tuple[LeftOut, ...] = ()) -> Export:
@@ -76,7 +77,7 @@ def test_an_archive_holds_every_memory_and_a_manifest_and_no_index(
 
 
 def test_one_scope_can_be_exported_alone(library: Library, memory_base: MemoryBase) -> None:
-    export = library.export(str(memory_base.workspace), ("user",))
+    export = library.export(str(memory_base.workspace), USER)
 
     assert [(one.scope, one.path) for one in export.documents] == [
         ("user", "pinned/rule.md"),

@@ -81,8 +81,8 @@ def test_folders_of_an_archive_are_no_documents() -> None:
         ("user/..", "`..`"),
         ("../evil.txt", "`..`"),
         ("/etc/evil.md", "absolute"),
-        ("/user/evil.md", "absolute"),
-        ("//user/evil.md", "absolute"),
+        ("/srv/evil.md", "absolute"),
+        ("//srv/evil.md", "absolute"),
         ("evil.md", "neither in user/ nor"),
         ("other/evil.md", "neither in user/ nor"),
         ("User/evil.md", "neither in user/ nor"),
@@ -193,8 +193,9 @@ def test_a_name_that_ends_early_for_others_is_refused() -> None:
     assert "NUL" in refusal(archive, "zip").reason
 
 
-@both_formats
-@pytest.mark.parametrize("name", ["user/bomb.md", "bomb.bin"])
+@pytest.mark.parametrize(
+    ("name", "archive_format"), [("user/bomb.md", "zip"), ("bomb.bin", "zip"), ("user/bomb.md", "tar.gz")]
+)
 def test_a_bomb_is_refused_before_it_goes_off(name: str, archive_format: ArchiveFormat) -> None:
     archive = archive_of(archive_format, [GOOD, (name, bytes(MAX_UNPACKED_BYTES + 1))])
 
