@@ -5,21 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from core.workspaces import Workspaces
 from memlane.client import Client
 from memlane.errors import MemlaneApiError
-from memory.paths import find_roots
-from tests.support.lived_in import contents, settle
-
-
-@pytest.fixture
-def root(memory: Path, workspace: Path) -> Path:
-    """The project's memory, lived in."""
-    for folder in (memory, workspace):
-        folder.mkdir()
-    found = find_roots(memory, Workspaces([str(workspace)]).primary.path).project
-    settle(found)
-    return found
+from tests.support.lived_in import contents
 
 
 def test_what_was_exported_comes_back_byte_by_byte(start, root: Path):

@@ -191,19 +191,3 @@ def test_an_import_can_be_tried_out(offline: AgentChild):
 
     assert [diff["change"] for diff in result["preview"]["diff"]] == ["created"]
     assert offline.documents() == {}
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        {},
-        {"documents": [imported("tea.md", TEA)] * (acp.MAX_IMPORTED + 1)},
-        {"documents": [imported("tea.md", TEA, "all")]},
-        {"documents": [imported("tea.md", "\ud800")]},
-        {"documents": [], "conflict": "ask"},
-        {"documents": [], "skipped": -1},
-    ],
-    ids=["none", "too many", "no scope", "no text", "no policy", "no count"],
-)
-def test_documents_that_do_not_fit_are_refused(offline: AgentChild, params: dict[str, Any]):
-    assert run(offline, acp.IMPORT, "import", **params).error_code == -32602

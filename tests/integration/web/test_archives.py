@@ -8,7 +8,7 @@ import pytest
 
 from core.workspaces import Workspaces
 from memory.document import render_document
-from memory.paths import Roots, find_roots
+from memory.paths import Roots
 from memory.unpacking import unpack
 from memory.validation import MAX_FILE_BYTES
 from tests.support.archives import GOOD, tarred, zipped
@@ -23,15 +23,11 @@ TAR = {"Content-Type": "application/gzip"}
 
 
 @pytest.fixture
-def memory(web: WebServer, workspaces: Workspaces) -> Roots:
+def memory(memory: Roots) -> Roots:
     """The primary workspace's roots, with one document each."""
-    roots = find_roots(web.memory, workspaces.primary.path)
-    for root in (roots.user, roots.project):
-        for file in root.rglob("*.md"):
-            file.unlink()
-    put(roots.user, "user/tea.md", note("Tea"))
-    put(roots.project, "pinned/ci.md", note("CI"))
-    return roots
+    put(memory.user, "user/tea.md", note("Tea"))
+    put(memory.project, "pinned/ci.md", note("CI"))
+    return memory
 
 
 def put(root: Path, path: str, content: bytes) -> None:

@@ -180,7 +180,6 @@ def test_capabilities_list_what_works(web: WebServer, workspaces: Workspaces) ->
 
     assert shown["v"] == 1
     assert "workspace_memory_remember" in shown["features"]
-    assert not any("forget" in feature or "dream" in feature for feature in shown["features"])
     assert shown["featureDetails"]["workspace_memory_remember"]["modes"] == ["workspace", "clean"]
     assert shown["workspaceCwd"] == workspaces.primary.path
     assert [entry["id"] for entry in shown["workspaces"]] == [workspace.id for workspace in workspaces]

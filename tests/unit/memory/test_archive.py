@@ -7,7 +7,7 @@ import zipfile
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.acp import Scope
@@ -153,6 +153,7 @@ BODIES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0
 SCOPES: st.SearchStrategy[Scope] = st.sampled_from(["user", "project"])
 
 
+@settings(max_examples=50)
 @given(
     contents=st.dictionaries(PATHS, BODIES, max_size=4).filter(lambda found: together(list(found))),
     scope=SCOPES,
