@@ -80,10 +80,10 @@ def import_documents(params: ImportParams, call: TaskCall, workplace: Workplace)
         MemlaneError: as for ``agent.task_run.run_task``.
     """
 
-    def stage(attempt: Staging) -> Staged:
+    def stage(staging: Staging) -> Staged:
         for document in params.documents:
-            attempt.deadline.check()
-            _place(document, attempt.transaction, conflict=params.conflict)
+            staging.deadline.check()
+            _place(document, staging.transaction, conflict=params.conflict)
         return Staged("imported", lambda commit: _imported(params, commit))
 
     return run_task(Work(frozenset(SCOPES), stage, max_files=MAX_IMPORTED), call, workplace)

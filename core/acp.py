@@ -7,7 +7,7 @@ Source: design page "ACP between worker and agent child"; wire shapes are those 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 PROTOCOL_VERSION = 1
@@ -166,6 +166,14 @@ class UndoParams(Wire):
     revision: Annotated[str, StringConstraints(pattern=r"^r[1-9][0-9]{0,17}$")]
 
 
+def _encodable(text: str) -> str:
+    text.encode()  # a lone surrogate has no bytes; what that raises is a ValueError
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+
+
 class ImportedDocument(Wire):
     """A document to import.
 
@@ -175,8 +183,8 @@ class ImportedDocument(Wire):
     """
 
     scope: Scope
-    path: str
-    content: str
+    path: Text
+    content: Text
 
 
 class ImportParams(Wire):

@@ -201,6 +201,8 @@ def _tar_members(archive: bytes) -> Iterator[_Member]:
             if entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE, tarfile.DIRTYPE) or entry.issparse():
                 raise ArchiveInvalid(entry.name, "it is neither a file nor a folder")
             yield _Member(entry.name, entry.isdir(), _tar_reader(opened, entry))
+        if inflated[opened.offset :].strip(b"\0"):  # tarfile takes a header that it can't read for the end
+            raise tarfile.ReadError("more follows")
 
 
 class _BoundedHeader(tarfile.TarInfo):

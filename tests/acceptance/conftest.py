@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from core.workspaces import Workspaces
+from memory.paths import find_roots
+from tests.support.lived_in import settle
 from tests.support.memlane_up import Running, StartService, environment, running_memlane
 
 
@@ -27,3 +30,13 @@ def workspace(tmp_path: Path) -> Path:
 @pytest.fixture
 def memory(tmp_path: Path) -> Path:
     return tmp_path / "memory"
+
+
+@pytest.fixture
+def root(memory: Path, workspace: Path) -> Path:
+    """The project's memory, lived in."""
+    for folder in (memory, workspace):
+        folder.mkdir()
+    found = find_roots(memory, Workspaces([str(workspace)]).primary.path).project
+    settle(found)
+    return found

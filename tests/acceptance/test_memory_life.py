@@ -6,26 +6,13 @@ import sys
 from pathlib import Path
 
 import httpx2
-import pytest
 
-from core.workspaces import Workspaces
 from memlane.client import Client
 from memlane.models import Document, Task
 from memory.index import parse_index
-from memory.paths import find_roots
-from tests.support.lived_in import TEXTS, TOPICS, TWINS, contents, settle
+from tests.support.lived_in import TEXTS, TOPICS, TWINS, contents
 from tests.support.memlane_up import environment
 from tests.support.waiting import until
-
-
-@pytest.fixture
-def root(memory: Path, workspace: Path) -> Path:
-    """The project's memory, lived in."""
-    for folder in (memory, workspace):
-        folder.mkdir()
-    found = find_roots(memory, Workspaces([str(workspace)]).primary.path).project
-    settle(found)
-    return found
 
 
 def done(client: Client, task: Task) -> Task:

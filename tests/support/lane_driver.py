@@ -23,6 +23,11 @@ class LaneDriver:
         while self._claimed().task.id != task_id:
             self._end(DONE)
 
+    def input_of(self, task_id: str) -> Mapping[str, Any]:
+        """What the worker gets for a task, which runs from then on."""
+        self.start(task_id)
+        return self._claimed().input
+
     def complete(
         self,
         task_id: str,

@@ -9,8 +9,9 @@ from agent.forget import forget
 from agent.models.interface import Model
 from agent.models.offline import OfflineModel
 from agent.remember import remember
+from agent.store_tasks import import_documents
 from agent.task_run import TaskCall, Workplace
-from core.acp import DreamParams, ForgetParams, RememberParams, Scope
+from core.acp import DreamParams, ForgetParams, ImportParams, RememberParams, Scope
 from core.ids import Kind, LaneId, new_task_id
 from core.policies import Policy
 from memory.paths import Roots, find_roots
@@ -59,6 +60,10 @@ class TaskMemory:
     def dream(self, *, scope: Scope | None = None, call: TaskCall | None = None) -> dict[str, Any]:
         """Run a dream task."""
         return dream(DreamParams(cwd="/", scope=scope), call or task_call("dream"), self._workplace)
+
+    def import_documents(self, params: ImportParams, *, call: TaskCall | None = None) -> dict[str, Any]:
+        """Run an import task."""
+        return import_documents(params, call or task_call("import"), self._workplace)
 
     @property
     def _workplace(self) -> Workplace:

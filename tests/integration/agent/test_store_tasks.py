@@ -175,3 +175,37 @@ def test_params_that_do_not_fit_are_refused(
     offline: AgentChild, method: str, kind: Kind, params: dict[str, str]
 ):
     assert run(offline, method, kind, **params).error_code == -32602
+
+
+def imported(path: str, content: str, scope: str = "user") -> dict[str, str]:
+    return {"scope": scope, "path": path, "content": content}
+
+
+TEA = "---\ntype: user\nname: Tea\ndescription: Tea\n---\n\nGreen.\n"
+
+
+def test_an_import_is_one_revision_that_can_be_taken_back(offline: AgentChild):
+    documents = [imported("user/tea.md", TEA), imported("project/ci.md", TEA, "project")]
+
+    result = run(offline, acp.IMPORT, "import", documents=documents, skipped=1)
+
+    assert (result["summary"], result["revision"]) == ("Imported 2 documents, skipped 1.", "r1")
+    assert set(offline.documents().values()) == {TEA.encode()}
+    run(offline, acp.UNDO, "undo", revision="r1")
+    assert offline.documents() == {}
+
+
+def test_an_import_over_another_document_is_a_conflict_unless_it_may_replace_it(offline: AgentChild):
+    run(offline, acp.IMPORT, "import", documents=[imported("tea.md", TEA)])
+    other = [imported("tea.md", TEA.replace("Green", "Black")), imported("more.md", TEA)]
+
+    assert_failed(run(offline, acp.IMPORT, "import", documents=other), "memory_conflict", method="import")
+    assert list(offline.documents()) == ["memories/tea.md"]
+    assert run(offline, acp.IMPORT, "import", documents=other, conflict="replace")["revision"] == "r2"
+
+
+def test_an_import_can_be_tried_out(offline: AgentChild):
+    result = run(offline, acp.IMPORT, "import", documents=[imported("tea.md", TEA)], dry_run=True)
+
+    assert [diff["change"] for diff in result["preview"]["diff"]] == ["created"]
+    assert offline.documents() == {}

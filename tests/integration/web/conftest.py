@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.workspaces import Workspaces
+from memory.paths import Roots, find_roots
 from tests.support.lane_driver import LaneDriver
 from tests.support.web_server import WebServer, running_web
 
@@ -38,3 +39,13 @@ def web(redis_url: str, paths: list[Path], tmp_path_factory: pytest.TempPathFact
 def lane(redis_url: str, workspaces: Workspaces) -> LaneDriver:
     """Plays the worker of the primary workspace."""
     return LaneDriver(redis_url, workspaces.primary.id)
+
+
+@pytest.fixture
+def memory(web: WebServer, workspaces: Workspaces) -> Roots:
+    """The primary workspace's roots, empty."""
+    roots = find_roots(web.memory, workspaces.primary.path)
+    for root in (roots.user, roots.project):
+        for file in root.rglob("*.md"):
+            file.unlink()
+    return roots

@@ -8,20 +8,10 @@ import pytest
 from core.workspaces import Workspaces
 from memory.document import render_document
 from memory.library import Library
-from memory.paths import Roots, find_roots
+from memory.paths import Roots
 from tests.support.web_server import AUTHORIZED, WebServer, running_web
 
 DOCUMENTS = "/workspace/memory/documents"
-
-
-@pytest.fixture
-def memory(web: WebServer, workspaces: Workspaces) -> Roots:
-    """The primary workspace's roots, empty."""
-    roots = find_roots(web.memory, workspaces.primary.path)
-    for root in (roots.user, roots.project):
-        for file in root.rglob("*.md"):
-            file.unlink()
-    return roots
 
 
 def put(root: Path, path: str, name: str = "Tea", **extra: str) -> Path:

@@ -1,6 +1,7 @@
 import pytest
 
 from agent.errors import (
+    DocumentStands,
     ModelRejected,
     ModelUnavailable,
     NoUpdate,
@@ -28,6 +29,7 @@ from memory.errors import (
     [
         (CommitConflict(["/a"]), "memory_conflict"),
         (DocumentInvalid("/a", "why"), "memory_invalid"),
+        (DocumentStands("x"), "memory_conflict"),
         (LeaseLost("x", stored_fence=3), "lease_lost"),
         (ModelRejected(401), "model_rejected"),
         (ModelUnavailable("x"), "model_unavailable"),

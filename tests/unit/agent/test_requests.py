@@ -8,12 +8,13 @@ from agent.requests import (
     params_object,
     parse_dream,
     parse_forget,
+    parse_import,
     parse_meta,
     parse_ping,
     parse_remember,
     parse_resolve,
 )
-from core.acp import DreamParams, ForgetParams
+from core.acp import MAX_IMPORTED, DreamParams, ForgetParams
 from core.ids import new_task_id
 
 TASK = new_task_id("remember")
@@ -139,3 +140,30 @@ def test_a_resolve_request_closes_unless_told_otherwise() -> None:
 def test_a_broken_resolve_request_is_refused(params: dict[str, Any], named: str) -> None:
     with pytest.raises(CallRefused, match=f"Invalid or missing {named}"):
         parse_resolve(params, workspace="/w")
+
+
+DOCUMENT = {"scope": "user", "path": "tea.md", "content": "Tea"}
+
+
+def test_an_import_fails_over_other_documents_unless_it_says_otherwise() -> None:
+    parsed = parse_import({"documents": [DOCUMENT], "cwd": "/elsewhere"}, workspace="/w")
+
+    assert (parsed.cwd, parsed.conflict, parsed.skipped) == ("/w", "fail", 0)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"documents": [DOCUMENT] * (MAX_IMPORTED + 1)},
+        {"documents": [DOCUMENT | {"scope": "all"}]},
+        {"documents": [DOCUMENT | {"content": "\ud800"}]},
+        {"documents": [DOCUMENT | {"path": "\udce9.md"}]},
+        {"documents": [], "conflict": "ask"},
+        {"documents": [], "skipped": -1},
+    ],
+    ids=["none", "too many", "no scope", "no text", "no name", "no policy", "no count"],
+)
+def test_documents_that_can_not_be_imported_are_refused(params: dict[str, Any]) -> None:
+    with pytest.raises(CallRefused):
+        parse_import(params, workspace="/w")

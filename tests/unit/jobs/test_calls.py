@@ -14,6 +14,7 @@ FORGOTTEN = {
     "touchedScopes": ["user"],
 }
 DREAMT = {"summary": "Merged.", "touchedTopics": ["project"], "dedupedEntries": 1}
+DOCUMENT = {"scope": "user", "path": "tea.md", "content": "Tea"}
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,12 @@ DREAMT = {"summary": "Merged.", "touchedTopics": ["project"], "dedupedEntries": 
         ("forget", {"query": "tea", "scope": "user"}, acp.FORGET, {"query": "tea", "scope": "user"}),
         ("dream", {}, acp.DREAM, {}),
         ("undo", {"revision": "r7"}, acp.UNDO, {"revision": "r7"}),
+        (
+            "import",
+            {"documents": [DOCUMENT], "conflict": "skip", "skipped": 2},
+            acp.IMPORT,
+            {"documents": [DOCUMENT], "conflict": "skip", "skipped": 2},
+        ),
         ("forget", {"applyOf": "forget-1"}, acp.APPLY, {"preview": "forget-1"}),
     ],
 )

@@ -16,6 +16,7 @@ from jobs.errors import (
     QueueFull,
     TaskFinished,
 )
+from memory.errors import ArchiveInvalid, ArchiveTooLarge
 from web import errors
 from web.problems import framework_problem, problem_of, transport_problem
 
@@ -39,6 +40,8 @@ class Leaf(DependencyError):
         (IdempotencyConflict("x"), 409, "idempotency_conflict"),
         (TaskFinished("x"), 409, "task_finished"),
         (errors.PayloadTooLarge(), 413, "payload_too_large"),
+        (ArchiveInvalid("a", "x"), 400, "invalid_archive"),
+        (ArchiveTooLarge("x"), 413, "archive_too_large"),
         (errors.UnsupportedMediaType("x"), 415, "unsupported_media_type"),
         (IdempotencyMismatch("x"), 422, "idempotency_mismatch"),
         (QueueFull("x", retry_after_s=7), 429, "remember_queue_full"),
