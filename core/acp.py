@@ -124,13 +124,14 @@ class ForgetParams(Wire):
 
     Attributes:
         scope: None searches both.
-        purge: ours; whether the documents that it changes lose all texts in the store and its history.
+        purge: ours; whether the documents that it changes lose all texts in the store and its history. Left
+            out when they don't: a foreign child knows nothing of it.
     """
 
     query: str
     cwd: str
     scope: Scope | None = None
-    purge: bool = False
+    purge: Literal[True] | None = None
 
 
 class DreamParams(Wire):
