@@ -82,15 +82,15 @@ class Applier:
         return unreached
 
     def _place_all(self, intent: Intent, root: str) -> None:
+        folders: set[tuple[str, ...]] = set()
         for change, stem in _with_stems(intent):
             if change.root == root:
+                folders.add(tuple(change.path.split("/")[:-1]))
                 with self._open_place(intent, change, stem) as placement:
                     self._placer.place(placement)
         # once for all of a folder's documents, also of those that a holder placed that died before this
-        for folders in {
-            tuple(change.path.split("/")[:-1]) for change in intent.changes if change.root == root
-        }:
-            with _open_below_root(self._files.base, self._files.base / root, folders) as folder:
+        for names in sorted(folders):
+            with _open_below_root(self._files.base, self._files.base / root, names) as folder:
                 os.fsync(folder)
             self._files.checkpoint("folder durable")
 

@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from core.logs import get_logger
-from memory.apply import MAX_PARSED_UNDER_LOCK, find_drift
-from memory.errors import StoreBusy, StoreUnusable
+from memory.apply import FAILURES, MAX_PARSED_UNDER_LOCK, find_drift
+from memory.errors import StoreBusy
 from memory.held import HeldStore
 from memory.journal import Intent, Journal
 
@@ -32,7 +32,7 @@ def complete(intent: Intent, journal: Journal, hold: Hold, *, base: Path) -> Non
     try:
         _place(intent, journal, hold)
         mend_indexes((base / root for root in intent.roots), hold)
-    except (StoreBusy, StoreUnusable, OSError) as error:
+    except FAILURES as error:
         _log.warning("commit_left_open", seq=intent.seq, task=intent.task, reason=str(error))
 
 
