@@ -37,7 +37,9 @@ async def run(
     if connection.speaks_memlane:
         body["_meta"] = {acp.TASK_META: meta.to_wire()}
     elif meta.dry_run or "purge" in body:
-        raise AgentFailed("unspecified", details="this agent writes by itself: it can neither preview nor purge")
+        raise AgentFailed(
+            "unspecified", details="this agent writes by itself: it can neither preview nor purge"
+        )
     with connection.under_lease():
         answer = await _ask(connection, call.method, body, limit_s=limit_s)
     if not connection.speaks_memlane:
