@@ -24,9 +24,10 @@ def import_(  # noqa: PLR0913 - one parameter for each option
     url: options.Url = None,
     token_file: options.TokenFile = None,
 ) -> None:
-    """Bring the memories of an archive into a workspace, all of them in one revision or none.
+    """Bring the memories of an archive into a workspace.
 
-    FILE is what `memlane export` made, or a .tar.gz or .zip like it; - reads from standard input.
+    All of them come in one revision, or none. FILE is what `memlane export` made, or a .tar.gz or .zip
+    like it; - reads from standard input.
     """
     wait_s = options.wait_limit_s(wait=wait, timeout=timeout)
     from memlane.cli.archives import read
