@@ -10,6 +10,7 @@ _NAMES = frozenset(
         "MEMLANE_LOG_LEVEL",
         "MEMLANE_FAST_MODEL",
         "MEMLANE_POLICY_FILE",
+        "MEMLANE_TASK_TTL_S",
     }
 )
 _PREFIXES = ("LC_", "OPENAI_", "MEMLANE_MODEL_", "QWEN_CODE_MEMORY_")

@@ -11,8 +11,7 @@ from core.acp import ForgetParams, ForgetResult, RemovedEntry
 from memory.candidates import Candidate, choose_candidates
 from memory.document import MEMORY_TYPES
 from memory.entries import remove_entries
-from memory.errors import CommitConflict
-from memory.forgetting import without_quotes
+from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.paths import SCOPES
 from memory.revisions import Revisions
 from memory.scan import ReadDocument, read_documents
@@ -39,9 +38,13 @@ def forget(params: ForgetParams, call: TaskCall, workplace: Workplace) -> dict[s
     if not params.purge or call.dry_run or "revision" not in result:
         return result
     # after the commit, and after a recorded one as well: whoever made that may have died here
-    forgotten = Revisions(workplace.store.base).find(result["revision"], workplace.roots)
-    workplace.store.purge(call.task, forgotten.documents, workplace.roots)
-    return without_quotes(result) | {"summary": PURGED}
+    try:
+        forgotten = Revisions(workplace.store.base).find(result["revision"], workplace.roots)
+        workplace.store.purge(call.task, forgotten.documents, workplace.roots)
+    except StoreUnusable as error:
+        # it has committed, so it can't fail any more: it is handed back, and purges when it is run again
+        raise StoreBusy("the purge has to be done again") from error
+    return result
 
 
 def _stage(params: ForgetParams, staging: Staging) -> Staged:
@@ -55,6 +58,8 @@ def _stage(params: ForgetParams, staging: Staging) -> Staged:
     )
     _remove(transaction, chosen, {_path_of(transaction, one): one.content for one in documents})
     removed = [_removed_entry(staging, one) for one in chosen]
+    if params.purge and removed:  # recorded without quotes, so that none has to be taken out again
+        return Staged("forgot", lambda commit: _purged(_result(commit, removed)))
     return Staged("forgot" if removed else "unmatched", lambda commit: _result(commit, removed))
 
 
@@ -99,6 +104,10 @@ def _result(commit: Commit, removed: Sequence[RemovedEntry]) -> ForgetResult:
         touched_scopes=list(commit.touched_scopes),
         revision=commit.revision,
     )
+
+
+def _purged(result: ForgetResult) -> ForgetResult:
+    return result.model_copy(update={"summary": PURGED, "removed_entries": []})
 
 
 def _summary(count: int, topics: Sequence[str]) -> str:

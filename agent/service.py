@@ -19,6 +19,7 @@ from core.settings import Settings
 from core.version import own_version
 from memory.errors import LeaseLost, StoreBusy, StoreUnusable
 from memory.paths import find_roots
+from memory.previews import MAX_KEEP_MS
 from memory.store import FencedTask, Store, open_store
 
 LOCAL_DEPLOYMENT = "local"
@@ -109,7 +110,15 @@ class MemoryService:
         store = self._store()
         settings = self._settings
         roots = find_roots(settings.memory_base, self.workspace, local=settings.memory_local)
-        return run(call, Workplace(store, roots, self._model, self._fast_model, self._policy))
+        workplace = Workplace(
+            store,
+            roots,
+            self._model,
+            self._fast_model,
+            self._policy,
+            preview_ms=min(settings.task_ttl_s * 1000, MAX_KEEP_MS),
+        )
+        return run(call, workplace)
 
     def _tell_once(self, reason: str) -> None:
         # asked every few seconds, and the same news each time is none

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agent.errors import DocumentStands
+from agent.errors import DocumentStands, ScopeForbidden
 from agent.task_run import PREVIEW_LEAD, Staged, Staging, TaskCall, Work, Workplace, run_commit, run_task
 from core.acp import (
     MAX_IMPORTED,
@@ -77,6 +77,7 @@ def import_documents(params: ImportParams, call: TaskCall, workplace: Workplace)
     Raises:
         DocumentStands: one exists with other bytes and ``conflict`` is ``fail``, or its place can't be taken.
         DocumentInvalid: one is not well-formed.
+        ScopeForbidden: the policy allows no change in one of their scopes.
         MemlaneError: as for ``agent.task_run.run_task``.
     """
 
@@ -86,6 +87,9 @@ def import_documents(params: ImportParams, call: TaskCall, workplace: Workplace)
             _place(document, staging.transaction, conflict=params.conflict)
         return Staged("imported", lambda commit: _imported(params, commit))
 
+    wanted = frozenset({document.scope for document in params.documents})
+    if not wanted <= workplace.policy.scopes:
+        raise ScopeForbidden("the policy allows no change in " + " or ".join(sorted(wanted)))
     return run_task(Work(frozenset(SCOPES), stage, max_files=MAX_IMPORTED), call, workplace)
 
 

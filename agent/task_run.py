@@ -19,6 +19,7 @@ from core.policies import Policy
 from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS
 from memory.paths import Roots
+from memory.previews import MAX_KEEP_MS
 from memory.store import Commit, FencedTask, Store
 from memory.transaction import MAX_FILES, Transaction
 
@@ -38,6 +39,7 @@ class Workplace:
     Attributes:
         fast_model: for short questions whose answer has to be the same each time.
         policy: what the operator lets tasks of this workspace do.
+        preview_ms: how long previews can be applied, milliseconds.
     """
 
     store: Store
@@ -45,6 +47,7 @@ class Workplace:
     model: Model
     fast_model: Model
     policy: Policy
+    preview_ms: int = MAX_KEEP_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,13 +217,17 @@ class _StagedRun:
             hold_back(transaction)
         require_few_writes(transaction, workplace.policy)
         deadline.check()
-        keep = workplace.store.preview if self._call.dry_run else workplace.store.commit
-        result = _settled(
-            lambda: keep(transaction, result_of=lambda commit: self._result(staged, commit)),
-            self._call,
-            workplace,
-        )
-        return staged.ending, result
+        return staged.ending, _settled(lambda: self._keep(transaction, staged), self._call, workplace)
+
+    def _keep(self, transaction: Transaction, staged: Staged) -> dict[str, Any]:
+        store, keep_ms = self._workplace.store, self._workplace.preview_ms
+
+        def result_of(commit: Commit) -> dict[str, Any]:
+            return self._result(staged, commit)
+
+        if self._call.dry_run:
+            return store.preview(transaction, result_of=result_of, keep_ms=keep_ms)
+        return store.commit(transaction, result_of=result_of)
 
     def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
         result = staged.result_of(commit)

@@ -85,7 +85,7 @@ class Dreamer:
     def _tasks(self, workspace: WorkspaceId) -> Iterable[Task]:
         cursor: int | None = None
         while True:
-            page = self._jobs.page(workspace, TaskFilter(), limit=MAX_PAGE, cursor=cursor)
+            page = self._jobs.page(workspace, TaskFilter(any_client=True), limit=MAX_PAGE, cursor=cursor)
             yield from page.tasks
             cursor = page.next_cursor
             if cursor is None:

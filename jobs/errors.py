@@ -54,7 +54,7 @@ class TaskFinished(StateError):
 
 
 class NoPreview(StateError):
-    """The task has no preview that could be applied: it has not completed, or was no dry run."""
+    """The task has no preview to apply: it has not completed, was no dry run, or 16 tries have failed."""
 
     code = "no_preview"
 

@@ -17,7 +17,6 @@ def apply_preview(
     workspace: WorkspaceId,
     preview: Task,
     *,
-    client_id: str | None,
     request_id: str | None = None,
 ) -> Task:
     """Have a preview committed: the task of that, which is the same one again until it has failed.
@@ -33,7 +32,7 @@ def apply_preview(
             kind=preview.kind,
             input={APPLY_OF: preview.id},
             scope=preview.scope,
-            client_id=client_id,
+            client_id=preview.client_id,  # whoever asks: who sees the preview sees what became of it
             request_id=request_id,
             idempotency_key=_key(preview.id, number),
         )

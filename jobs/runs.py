@@ -102,10 +102,19 @@ class TaskRun:
             The end to report. A hand-back when the outcome can't be known now.
         """
         try:
-            return self._execute(refence)
+            end = self._execute(refence)
+            return end if self._is_kept() else replace(end, keeps_input=False)
         finally:
             with self._lock:
                 self._is_over = True
+
+    def _is_kept(self) -> bool:
+        """Whether the request may be kept after the end: not what was purged, nor what is large and done."""
+        return self._kind != "import" and not self._purges
+
+    @property
+    def _purges(self) -> bool:
+        return self.grant.input.get(PURGE) is True
 
     @property
     def _kind(self) -> Kind:
@@ -168,7 +177,8 @@ class TaskRun:
     def _never_started(self, error: AgentUnavailable) -> End:
         _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
         end = failed(self._kind, "agent_unavailable")
-        return end if self.grant.task.attempt == 1 else self._resolved(end)
+        is_first_run = self.grant.task.attempt == 1 and not self.grant.task.handed_back
+        return end if is_first_run else self._resolved(end)
 
     def _stopped(self) -> End:
         if self._stop == "lost":
@@ -195,6 +205,8 @@ class TaskRun:
             return _UNRESOLVED
         if recorded is None:
             return otherwise
+        if self._purges and self.grant.mode == "run":
+            return _UNRESOLVED  # it has committed; only the child can tell that the texts are gone, too
         return self._completed(result_of(self._kind, recorded))
 
     def _completed(self, result: TaskResult) -> End:
@@ -206,7 +218,6 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result),
-            keeps_input=self.grant.input.get(PURGE) is not True,
         )
 
     def _memory_changed(self, result: TaskResult) -> Mapping[str, Any] | None:

@@ -18,18 +18,23 @@ MAX_PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """Which tasks are meant; None means any."""
+    """Which tasks are meant; None means any.
+
+    Attributes:
+        any_client: whether tasks of other clients are meant, too.
+    """
 
     kind: Kind | None = None
     status: Status | None = None
     client_id: str | None = None
+    any_client: bool = False
 
     def accepts(self, task: Task) -> bool:
-        """Whether the task is meant. Tasks of other clients are not; tasks of nobody are."""
+        """Whether the task is meant. Tasks of other clients are not, unless all are; tasks of nobody are."""
         return (
             self.kind in (None, task.kind)
             and self.status in (None, task.status)
-            and task.client_id in (None, self.client_id)
+            and (self.any_client or task.client_id in (None, self.client_id))
         )
 
 

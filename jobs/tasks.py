@@ -49,6 +49,7 @@ class Task:
         position: place in the lane from 1 while queued, else None.
         result: parsed result once completed.
         cancel_requested: somebody wants it cancelled; it may complete all the same.
+        handed_back: a run of it ended without an end, so it may have committed.
     """
 
     id: TaskId
@@ -70,6 +71,7 @@ class Task:
     revision: str | None = None
     usage: dict[str, Any] | None = None
     cancel_requested: bool = False
+    handed_back: bool = False
 
     @property
     def is_terminal(self) -> bool:
@@ -121,6 +123,7 @@ def from_record(record: Mapping[str, str], *, position: int | None = None) -> Ta
         revision=record.get("revision"),
         usage=_optional_json(record.get("usage")),
         cancel_requested=record.get("cancelRequested") == "1",
+        handed_back="handedBack" in record,
     )
 
 
@@ -130,15 +133,24 @@ def compact_json(value: Mapping[str, Any] | None) -> str:
 
 
 def fit_result(result: Mapping[str, Any], *, max_bytes: int = MAX_RESULT_BYTES) -> dict[str, Any]:
-    """Halve the result's lists until it fits into a record, and say so with ``truncated: true``."""
+    """Halve the result's longest parts until it fits into a record, and say so with ``truncated: true``."""
     fitted = dict(result)
     while len(compact_json(fitted).encode()) > max_bytes:
-        longest = max(fitted, key=lambda name: len(json.dumps(fitted[name])))
-        if not isinstance(fitted[longest], list | str) or not fitted[longest]:
+        smaller = _halved(fitted)
+        if smaller == fitted:
             break
-        fitted[longest] = fitted[longest][: len(fitted[longest]) // 2]
-        fitted["truncated"] = True
+        fitted = {**smaller, "truncated": True}
     return fitted
+
+
+def _halved(value: Any) -> Any:
+    """The value with its longest list or text, at whatever depth, half as long."""
+    if isinstance(value, dict) and value:
+        longest = max(value, key=lambda name: len(json.dumps(value[name])))
+        return {**value, longest: _halved(value[longest])}
+    if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], int | float):
+        return [_halved(value[0])]
+    return value[: len(value) // 2] if isinstance(value, list | str) else value
 
 
 def _ms(stamp: str) -> int:

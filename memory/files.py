@@ -15,7 +15,7 @@ from memory.errors import DocumentMissing, StoreUnusable
 STORE_NAME = "memlane"
 TEMPORARY = "tmp"
 # a journal entry holds up to 50 documents of 256 KiB as JSON, and up to 1 MB for each that they replace
-_MAX_BYTES = 160 * 1024 * 1024
+MAX_RECORD_BYTES = 160 * 1024 * 1024
 
 Checkpoint = Callable[[str], None]
 
@@ -77,7 +77,7 @@ class StoreFiles:
         """
         try:
             with open_folder(self.base / STORE_NAME, (folder_name,)) as folder:
-                return read_regular(folder, name, max_bytes=_MAX_BYTES)
+                return read_regular(folder, name, max_bytes=MAX_RECORD_BYTES)
         except DocumentMissing:
             return None
         except InputError as error:

@@ -17,6 +17,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")  # str.splitlines() also splits at U+20
 # PyYAML lets what its constructors trip over through: `!!bool maybe`, "\\U00110000", a number of 5,000 digits
 _NOT_YAML = (yaml.YAMLError, KeyError, ValueError, OverflowError, RecursionError)
 _KEY_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:(?:[ \t]+(.*?))?[ \t\r]*\Z")
+_ANY_KEY = re.compile(r"""(["']?)([A-Za-z_][\w-]*)\1[ \t]*:""")  # YAML reads a quoted key as the same key
 # Text that YAML reads as itself: starts with a letter or digit, no comment, no second key, no edge blanks.
 _ODD = r"#\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff"
 _PLAIN = re.compile(rf"[^\W_](?:(?:[^:{_ODD}]|:(?=\S))*[^:\s{_ODD}])?")
@@ -180,8 +181,8 @@ def set_fields(header: str, fields: Mapping[str, str]) -> str:
 
 def _find_field(lines: list[str], key: str) -> tuple[int, int]:
     for start, line in enumerate(lines):
-        match = _KEY_LINE.match(line.rstrip("\r\n"))
-        if match is not None and match[1] == key:
+        match = _ANY_KEY.match(line)
+        if match is not None and match[2] == key:
             stop = start + 1
             while stop < len(lines) and lines[stop][0] in " \t-":
                 stop += 1

@@ -18,8 +18,8 @@ from pydantic import Field, ValidationError
 
 from core.acp import Scope
 from core.ids import LaneId, TaskId
-from memory.errors import LeaseLost, StoreUnusable, TaskClosed
-from memory.files import TEMPORARY, StoreFiles, file_name
+from memory.errors import LeaseLost, StoreUnusable, TaskClosed, TooLarge
+from memory.files import MAX_RECORD_BYTES, TEMPORARY, StoreFiles, file_name
 from memory.records import Content, Record
 
 _JOURNAL = "journal"
@@ -244,8 +244,15 @@ class Journal:
         return [*found, OpenIntent(unsettled, unsettled.roots)]
 
     def draft(self, intent: Intent) -> None:
-        """Write an intent durably without committing it, so that a crash from here on can be tidied up."""
-        self._files.write_draft(intent.token + _DRAFT_SUFFIX, intent.to_json(), what=_JOURNAL)
+        """Write an intent durably without committing it, so that a crash from here on can be tidied up.
+
+        Raises:
+            TooLarge: nobody could read it again; nothing was written.
+        """
+        content = intent.to_json()
+        if len(content) > MAX_RECORD_BYTES:
+            raise TooLarge(f"one commit can't hold more than {MAX_RECORD_BYTES} bytes")
+        self._files.write_draft(intent.token + _DRAFT_SUFFIX, content, what=_JOURNAL)
 
     def drop_draft(self, intent: Intent) -> None:
         """Forget an intent that was not committed."""

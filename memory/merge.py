@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 
 from memory.document import parse_document, set_document_fields
 
-MAX_PAIRS = 100_000  # of equal lines, which matching weighs; merges run under the store's lock
+MAX_PAIRS = 200_000  # of lines that matching compares; merges run under the store's lock
 _STAMPS = ("modified", "source")
 _ENTRY = re.compile(rb"[-*+][ \t]")
 _CODE = re.compile(rb"```|~~~")
@@ -24,17 +24,30 @@ def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     from the side with the later ``modified``.
 
     Returns:
-        None when both changed the same or adjoining lines in different ways, or lines repeat so often that
-        finding them again takes long: more than 100,000 pairs of equal lines.
+        None when both changed the same or adjoining lines in different ways, or so much changed that finding
+        the lines again takes long: more than 200,000 pairs of lines, those that all versions begin and end
+        with left aside.
     """
     if ours in (base, theirs):
         return theirs
     if theirs == base:
         return ours
-    old, mine, other = (version.splitlines(keepends=True) for version in _stamped_alike(base, ours, theirs))
-    if max(_pairs(old, mine), _pairs(old, other)) > MAX_PAIRS:
+    versions = [version.splitlines(keepends=True) for version in _stamped_alike(base, ours, theirs)]
+    head, old, mine, other, tail = _apart(*versions)
+    if max(len(old) * len(side) + _pairs(old, side) for side in (mine, other)) > MAX_PAIRS:
         return None
-    return _join(_merge_chunk(chunk) for chunk in _chunks(old, mine, other))
+    merged = _join(_merge_chunk(chunk) for chunk in _chunks(old, mine, other))
+    return None if merged is None else b"".join(head) + merged + b"".join(tail)
+
+
+def _apart(*versions: _Lines) -> tuple[_Lines, _Lines, _Lines, _Lines, _Lines]:
+    """What all versions begin with, what is left of each, and what all end with."""
+    shortest = min(map(len, versions))
+    start = next((at for at in range(shortest) if len({lines[at] for lines in versions}) > 1), shortest)
+    most = shortest - start
+    stop = next((at for at in range(most) if len({lines[-1 - at] for lines in versions}) > 1), most)
+    old, mine, other = (lines[start : len(lines) - stop] for lines in versions)
+    return versions[0][:start], old, mine, other, versions[0][len(versions[0]) - stop :]
 
 
 def _pairs(one: _Lines, other: _Lines) -> int:

@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
 from core.errors import DependencyError, InputError, MemlaneError, StateError
+from core.text import well_formed
 from events.errors import StorageFull, StorageUnavailable
 from jobs.errors import (
     ComeBackLater,
@@ -202,8 +203,8 @@ def json_response(
     headers: Mapping[str, str] | None = None,
     content_type: str = JSON_TYPE,
 ) -> Response:
-    """Write a JSON answer."""
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    """Write a JSON answer; what is no UTF-8, such as a file's name, is shown with U+FFFD."""
+    text = well_formed(json.dumps(body, ensure_ascii=False, separators=(",", ":")))
     return Response(text, status=status, headers=Headers(headers or {}), content_type=content_type)
 
 

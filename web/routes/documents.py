@@ -6,8 +6,9 @@ from urllib.parse import quote, unquote
 from flask import Flask, request
 from werkzeug.wrappers import Response
 
+from core.text import well_formed
 from core.workspaces import Workspaces
-from memory.library import Library, Listing
+from memory.library import KnownDocument, Library, Listing
 from web.door import TARGET
 from web.errors import DocumentNotFound
 from web.memory_view import describe_document, describe_hit, describe_left_out
@@ -74,7 +75,7 @@ class DocumentRoutes:
 
 
 def _page(listing: Listing, *, limit: int, after: str) -> Response:
-    left = [one for one in listing.documents if f"{one.file.scope}:{one.file.path}" > after]
+    left = sorted((one for one in listing.documents if _place(one) > after), key=_place)
     page = left[:limit]
     body: dict[str, Any] = {
         "documents": [describe_document(one) for one in page],
@@ -83,12 +84,17 @@ def _page(listing: Listing, *, limit: int, after: str) -> Response:
     }
     if len(left) == len(page):
         return json_response(body)
-    body["nextCursor"] = f"{page[-1].file.scope}:{page[-1].file.path}"
+    body["nextCursor"] = _place(page[-1])
     query = f"?limit={limit}&cursor={quote(body['nextCursor'], safe='')}"
     scope = f"&scope={request.args['scope']}" if "scope" in request.args else ""
     return json_response(
         body, headers={"Link": f'<{request.environ[TARGET].path}{query}{scope}>; rel="next"'}
     )
+
+
+def _place(known: KnownDocument) -> str:
+    """What a listing is sorted by, as a cursor can hold it."""
+    return well_formed(f"{known.file.scope}:{known.file.path}")
 
 
 def _revalidated(body: dict[str, Any]) -> Response:

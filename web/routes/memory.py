@@ -103,13 +103,7 @@ class MemoryRoutes:
         """Queue the task that commits what a dry run showed."""
         workspace = select(self._workspaces, selector)
         preview = self._require(workspace, kind.kind, task_id, not_found=kind.not_found)
-        task = apply_preview(
-            self._jobs,
-            workspace.id,
-            preview,
-            client_id=client_id_of(request),
-            request_id=request.environ[REQUEST_ID],
-        )
+        task = apply_preview(self._jobs, workspace.id, preview, request_id=request.environ[REQUEST_ID])
         return accepted(task, workspace, path=kind.path, named=selector is not None)
 
     def _require(

@@ -44,6 +44,19 @@ def test_documents_are_listed_by_scope_and_path(web: WebServer, memory: Roots) -
     assert answer.json["leftOut"] == [{"cause": "link", "path": "link.md"}]
 
 
+def test_names_and_fields_that_are_no_unicode_are_shown_all_the_same(web: WebServer, memory: Roots) -> None:
+    odd = put(memory.user, "user/tea.md", created="x")
+    odd.write_bytes(odd.read_bytes().replace(b"created: x", b'created: "x \\ud800"'))
+    (memory.user / "user" / "t\udcff.md").write_bytes(odd.read_bytes())
+
+    listed = [web.request("GET", f"{DOCUMENTS}?limit={limit}") for limit in (1, 10)]
+    found = web.request("GET", "/workspace/memory/search?q=tea")
+
+    assert [answer.status for answer in (*listed, found)] == [200] * 3
+    assert [one["created"] for one in listed[1].json["documents"]] == ["x \ufffd"] * 2
+    assert listed[0].json["nextCursor"] == "user:user/t\ufffd.md" or listed[0].headers["link"]
+
+
 def test_a_list_comes_in_pages_that_can_be_followed(web: WebServer, memory: Roots) -> None:
     for number in range(3):
         put(memory.user, f"user/{number}.md")

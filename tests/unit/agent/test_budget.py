@@ -4,6 +4,7 @@ import pytest
 
 from agent.budget import within_time
 from agent.errors import BudgetExceeded, RunStopped, ScopeForbidden
+from core.acp import ImportedDocument, ImportParams
 from core.policies import Policy
 from tests.support.calling_model import CallingModel
 from tests.support.memory import note, tree
@@ -68,3 +69,13 @@ def test_a_task_that_would_change_too_many_documents_changes_none(memory: TaskMe
         memory.forget("likes tea")
 
     assert files(memory) == before
+
+
+def test_an_import_into_a_scope_that_is_not_allowed_is_refused_as_that(memory: TaskMemory) -> None:
+    memory.policy = Policy(scopes=frozenset({"project"}))
+    document = ImportedDocument(scope="user", path="tea.md", content=note().decode())
+
+    with pytest.raises(ScopeForbidden):
+        memory.import_documents(ImportParams(cwd="/", documents=[document], conflict="skip"))
+
+    assert files(memory) == {}

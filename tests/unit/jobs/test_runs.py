@@ -277,3 +277,29 @@ def test_a_request_with_a_secret_or_a_purge_is_not_kept():
     task_run = run_of(scripted(RememberResult.model_validate(RECORDED)))
     task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
     assert task_run.execute(lambda _: None).keeps_input is False
+
+
+def test_a_request_to_import_is_not_kept_because_it_is_large():
+    task_run = run_of(scripted(AgentFailed("memory_conflict", details="")))
+    task = replace(task_run.grant.task, kind="import")
+    task_run.grant = replace(task_run.grant, task=task, input={"documents": [], "conflict": "fail"})
+
+    assert task_run.execute(lambda _: None).keeps_input is False
+
+
+def test_a_handed_back_task_whose_child_can_not_be_started_is_resolved_first():
+    agents = scripted(AgentUnavailable("no memory left"), recorded=RECORDED)
+    task_run = run_of(agents)
+    task_run.grant = replace(task_run.grant, task=replace(task_run.grant.task, handed_back=True))
+
+    end = task_run.execute(lambda _: None)
+
+    assert (end.status, end.revision, len(agents.resolves)) == ("completed", "r7", 1)
+
+
+def test_a_purge_that_was_cut_short_is_run_again_until_the_child_says_that_it_is_done():
+    agents = scripted(AgentDied("killed", exit_code=-9), recorded=RECORDED)
+    task_run = run_of(agents)
+    task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
+
+    assert task_run.execute(lambda _: None).cause == "unresolved"

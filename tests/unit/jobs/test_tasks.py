@@ -57,3 +57,13 @@ def test_a_result_that_is_too_long_is_cut_and_says_so():
 
 def test_a_result_that_cannot_be_cut_is_kept_whole():
     assert fit_result({"number": 10**50}, max_bytes=10) == {"number": 10**50}
+
+
+def test_a_preview_is_cut_until_it_fits():
+    diff = [{"path": f"{number}.md", "diff": "x" * 100_000} for number in range(8)]
+
+    fitted = fit_result({"summary": "s", "preview": {"diff": diff}}, max_bytes=4_000)
+
+    assert len(json.dumps(fitted)) <= 4_000
+    assert (fitted["truncated"], fitted["summary"]) == (True, "s")
+    assert fitted["preview"]["diff"][0]["path"] == "0.md"

@@ -106,3 +106,20 @@ def test_a_merge_invents_and_loses_no_line(base, ours, theirs):
 
     assert both <= mine | other
     assert mine - old | other - old <= both
+
+
+def test_long_documents_that_changed_in_few_places_are_merged():
+    base = b"".join(b"- line %d\n" % number for number in range(5_000))
+    ours = base.replace(b"- line 2400\n", b"- ours\n")
+    theirs = base.replace(b"- line 2500\n", b"- theirs\n")
+
+    assert merge(base, ours, theirs) == ours.replace(b"- line 2500\n", b"- theirs\n")
+
+
+def test_documents_that_changed_all_over_are_not_compared_for_minutes():
+    base, ours, theirs = (
+        b"".join(b"- %s %d\n" % (side if number % 2 else b"line", number) for number in range(5_000))
+        for side in (b"line", b"ours", b"theirs")
+    )
+
+    assert merge(base, ours, theirs) is None
