@@ -63,13 +63,15 @@ class _Dreamer:
         documents = _read(staging.transaction, self.scope)
         expired = _expired(documents)
         if not documents or _digest(documents, staging.model.name) == recorded_input(self._folder):
-            return _staged("unchanged", staging.transaction, _summary("", (), expired))
+            return _staged("unchanged", staging.transaction, topics=(), summary=_summary("", (), expired))
         run, is_finished = _run(staging, self.scope)
         topics = _touched_topics(staging.transaction)
         if is_finished:
             left = _digest(_read(staging.transaction, self.scope), staging.model.name)
             self._record = DreamRecord(left, topics)
-        return _staged("dreamt", staging.transaction, _summary(run.text, topics, expired))
+        return _staged(
+            "dreamt", staging.transaction, topics=topics, summary=_summary(run.text, topics, expired)
+        )
 
     def keep_record(self) -> None:
         """Write down what the dream came to, if it was finished; without that it is only dreamt again."""
@@ -160,8 +162,7 @@ def _expiry_sentence(expired: Sequence[str]) -> list[str]:
     return [f"Expired, and left in place: {printable(', '.join(expired[:MAX_NAMED]))}{more}."]
 
 
-def _staged(ending: str, transaction: Transaction, summary: str) -> Staged:
-    topics = _touched_topics(transaction)
+def _staged(ending: str, transaction: Transaction, *, topics: Sequence[MemoryType], summary: str) -> Staged:
     merged = sum(change.after is None for change in transaction.changes)
 
     def result_of(commit: Commit) -> DreamResult:

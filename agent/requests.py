@@ -5,9 +5,9 @@ from typing import Any, TypeGuard, TypeVar
 
 from pydantic import ValidationError
 
-from core import acp
+from core import acp, ids
 from core.errors import InputError
-from core.ids import KINDS, Kind, is_client_id, is_task_id
+from core.ids import Kind, is_client_id, is_task_id
 from core.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from core.text import js_trim, utf8_size, well_formed
 
@@ -180,10 +180,10 @@ def kind_of(task_id: str) -> Kind:
     Raises:
         CallRefused: it has not the shape of a task id.
     """
-    for kind in KINDS:
-        if is_task_id(task_id, kind):
-            return kind
-    raise _invalid("Invalid or missing taskId")
+    kind = ids.kind_of(task_id)
+    if kind is None:
+        raise _invalid("Invalid or missing taskId")
+    return kind
 
 
 def _require_text(params: dict[str, Any], name: str) -> str:

@@ -38,6 +38,7 @@ Scope = Literal["user", "project"]
 Topic = Literal["user", "feedback", "project", "reference"]
 ContextMode = Literal["workspace", "clean"]
 ConflictPolicy = Literal["fail", "skip", "replace"]
+ArchiveFormat = Literal["tar.gz", "zip"]
 MAX_CONTENT_BYTES = 65_536
 MAX_IMPORTED = 2_000  # documents of one import: what one hold of a store's lock can prepare on a slow disk
 

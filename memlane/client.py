@@ -6,14 +6,14 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Self, TypeVar
 from urllib.parse import quote, urlencode
 
 import httpx2
 from pydantic import ValidationError
 
 from core import clock
-from core.acp import ConflictPolicy, ContextMode, Scope
+from core.acp import ArchiveFormat, ConflictPolicy, ContextMode, Scope
 from core.ids import Kind
 from core.settings import load_client_settings
 from core.text import well_formed
@@ -31,7 +31,6 @@ from memlane.models import (
     Task,
 )
 
-ArchiveFormat = Literal["tar.gz", "zip"]
 MAX_ARCHIVE_BYTES = 10 * 1024 * 1024  # that can be imported
 
 _A = TypeVar("_A", bound=Answer)

@@ -13,9 +13,9 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
-from core.acp import Scope
+from core.acp import ArchiveFormat, Scope
 from core.clock import rfc3339
 from core.ids import WorkspaceId
 from core.text import well_formed
@@ -28,7 +28,6 @@ from memory.scan import LeftOut, Listener, ReadDocument
 MANIFEST_NAME = "manifest.json"
 MANIFEST_VERSION = 1
 MAX_UNPACKED_BYTES = 64 * 1024 * 1024
-ArchiveFormat = Literal["tar.gz", "zip"]
 
 _S = 1_000_000_000
 _ZIP_YEARS = (315_532_800, 4_354_819_199)  # 1980 to 2107, epoch seconds: what the format can say

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self
 
-from core.acp import MAX_IMPORTED, Scope
-from memory.archive import MAX_UNPACKED_BYTES, ArchiveFormat
+from core.acp import MAX_IMPORTED, ArchiveFormat, Scope
+from memory.archive import MAX_UNPACKED_BYTES
 from memory.errors import ArchiveInvalid, ArchiveTooLarge, PathEscape, PathRefused
 from memory.name_tree import NameTree
 from memory.names import SUFFIX, is_index, is_pinned, require_writable, split_absolute

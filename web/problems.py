@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
+from flask import request
 from gunicorn.http import errors as http  # type: ignore[import-untyped]  # ships no types
 from werkzeug.datastructures import Headers, MIMEAccept
 from werkzeug.exceptions import HTTPException
@@ -206,6 +207,13 @@ def json_response(
     """Write a JSON answer; what is no UTF-8, such as a file's name, is shown with U+FFFD."""
     text = well_formed(json.dumps(body, ensure_ascii=False, separators=(",", ":")))
     return Response(text, status=status, headers=Headers(headers or {}), content_type=content_type)
+
+
+def revalidated(body: Mapping[str, Any]) -> Response:
+    """Answer the current request with JSON, or with 304 if the caller has it already."""
+    response = json_response(body)
+    response.add_etag(weak=True)
+    return response.make_conditional(request.environ)
 
 
 def _wants_problem(accept: MIMEAccept) -> bool:

@@ -4,11 +4,11 @@ import os
 import sys
 from pathlib import Path
 
-from core.acp import Scope
+from core.acp import ArchiveFormat, Scope
 from core.errors import ConfigError
 from memlane.cli.connection import Place, connected
 from memlane.cli.exits import Exit
-from memlane.client import MAX_ARCHIVE_BYTES, ArchiveFormat
+from memlane.client import MAX_ARCHIVE_BYTES
 
 STANDARD = "-"  # stands for standard input or output
 _FORMATS: dict[str, ArchiveFormat] = {".tar.gz": "tar.gz", ".tgz": "tar.gz", ".zip": "zip"}

@@ -6,7 +6,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterable
 
-from memory.archive import ArchiveFormat
+from core.acp import ArchiveFormat
 from tests.support.memory import note
 
 Member = tuple[str, bytes]

@@ -54,7 +54,10 @@ class TaskMemory:
         self, query: str, *, scope: Scope | None = None, call: TaskCall | None = None
     ) -> dict[str, Any]:
         """Run a forget task."""
-        params = ForgetParams(query=query, cwd="/", scope=scope)
+        return self.forget_by(ForgetParams(query=query, cwd="/", scope=scope), call=call)
+
+    def forget_by(self, params: ForgetParams, *, call: TaskCall | None = None) -> dict[str, Any]:
+        """Run a forget task with these params."""
         return forget(params, call or task_call("forget"), self._workplace)
 
     def dream(self, *, scope: Scope | None = None, call: TaskCall | None = None) -> dict[str, Any]:

@@ -6,12 +6,12 @@ from typing import Any, Final, get_args
 from flask import Flask, request
 from werkzeug.wrappers import Response
 
-from core.acp import ConflictPolicy
+from core.acp import ArchiveFormat, ConflictPolicy
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
 from jobs.limits import MAX_IMPORT_BYTES
 from jobs.tasks import Submission, compact_json
-from memory.archive import ArchiveFormat, pack
+from memory.archive import pack
 from memory.errors import ArchiveTooLarge
 from memory.library import Library
 from memory.unpacking import unpack

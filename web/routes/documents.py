@@ -13,7 +13,7 @@ from web.door import TARGET
 from web.errors import DocumentNotFound
 from web.memory_view import describe_document, describe_hit, describe_left_out
 from web.offload import offload
-from web.problems import json_response
+from web.problems import json_response, revalidated
 from web.query import limit_in, scope_of, scopes_in, text_in
 from web.selector import rules_for, select
 
@@ -56,14 +56,14 @@ class DocumentRoutes:
         known = offload(lambda: self._library.read(workspace.path, chosen, decoded))
         if known is None:
             raise DocumentNotFound
-        return _revalidated(describe_document(known, with_content=True))
+        return revalidated(describe_document(known, with_content=True))
 
     def show_index(self, scope: str, selector: str | None = None) -> Response:
         """Show the index of one scope."""
         workspace = select(self._workspaces, selector)
         chosen = scope_of(scope)
         text = offload(lambda: self._library.index(workspace.path, chosen))
-        return _revalidated({"scope": chosen, "content": text})
+        return revalidated({"scope": chosen, "content": text})
 
     def search_documents(self, selector: str | None = None) -> Response:
         """Find documents that hold words of ``q``, best first."""
@@ -95,9 +95,3 @@ def _page(listing: Listing, *, limit: int, after: str) -> Response:
 def _place(known: KnownDocument) -> str:
     """What a listing is sorted by, as a cursor can hold it."""
     return well_formed(f"{known.file.scope}:{known.file.path}")
-
-
-def _revalidated(body: dict[str, Any]) -> Response:
-    response = json_response(body)
-    response.add_etag(weak=True)
-    return response.make_conditional(request.environ)

@@ -13,7 +13,7 @@ from jobs.tasks import Submission, Task
 from web.client_id import client_id_of
 from web.door import REQUEST_ID
 from web.errors import DreamTaskNotFound, ForgetTaskNotFound, RememberTaskNotFound, TaskNotFound
-from web.problems import json_response
+from web.problems import json_response, revalidated
 from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 from web.selector import prefix_of, rules_for, select
 from web.task_view import describe, describe_accepted
@@ -116,9 +116,7 @@ class MemoryRoutes:
         return task
 
     def _shown(self, task: Task) -> Response:
-        response = json_response(describe(task, home=self._home))
-        response.add_etag(weak=True)
-        return response.make_conditional(request.environ)
+        return revalidated(describe(task, home=self._home))
 
 
 def accepted(task: Task, workspace: Workspace, *, path: str, named: bool) -> Response:

@@ -1,11 +1,13 @@
 import pytest
 
 from agent.errors import (
+    BudgetExceeded,
     DocumentStands,
     ModelRejected,
     ModelUnavailable,
     NoUpdate,
     RunStopped,
+    ScopeForbidden,
     ScopeMismatch,
     SecretDetected,
     SelectionFailed,
@@ -18,6 +20,9 @@ from memory.errors import (
     DocumentInvalid,
     LeaseLost,
     PathEscape,
+    PreviewStale,
+    RevisionNotFound,
+    RevisionPruned,
     StoreBusy,
     StoreUnusable,
     TaskClosed,
@@ -27,6 +32,7 @@ from memory.errors import (
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
+        (BudgetExceeded("x"), "budget_exceeded"),
         (CommitConflict(["/a"]), "memory_conflict"),
         (DocumentInvalid("/a", "why"), "memory_invalid"),
         (DocumentStands("x"), "memory_conflict"),
@@ -35,7 +41,11 @@ from memory.errors import (
         (ModelUnavailable("x"), "model_unavailable"),
         (NoUpdate("x"), "remember_no_update"),
         (PathEscape("x"), "remember_path_escape"),
+        (PreviewStale("x", paths=()), "preview_stale"),
+        (RevisionNotFound("x"), "revision_not_found"),
+        (RevisionPruned("x"), "revision_not_found"),
         (RunStopped("MAX_TURNS"), "remember_failed"),
+        (ScopeForbidden("x"), "scope_forbidden"),
         (ScopeMismatch("x"), "remember_scope_mismatch"),
         (SecretDetected(["jwt"]), "secret_detected"),
         (SelectionFailed("x"), "remember_failed"),

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from agent.errors import ModelRejected, ModelUnavailable, SelectionFailed, TaskTimeout
-from core.acp import ForgetResult
-from memory.errors import CommitConflict
+from core.acp import ForgetParams, ForgetResult
+from memory.errors import CommitConflict, StoreBusy, StoreUnusable
+from memory.store import Store
 from tests.support.calling_model import CallingModel, FailingModel
 from tests.support.memory import tree
 from tests.support.scripted_model import document
@@ -345,3 +346,25 @@ def test_a_task_that_forgot_already_gives_its_recorded_result(memory: TaskMemory
 
     assert memory.forget("tea", call=call) == first | {"recovered": True}
     assert (memory.roots.user / "a.md").exists()
+
+
+def test_a_purge_that_fails_after_the_commit_is_handed_back_and_done_by_the_next_run(
+    memory: TaskMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.remember("Prefers green tea in the morning")
+    call, purge = task_call("forget"), Store.purge
+
+    def fail(*_: object) -> None:
+        raise StoreUnusable("the history is damaged")
+
+    monkeypatch.setattr(Store, "purge", fail)
+    params = ForgetParams(query="green tea in the morning", cwd="/", purge=True)
+    with pytest.raises(StoreBusy):
+        memory.forget_by(params, call=call)
+    monkeypatch.setattr(Store, "purge", purge)
+
+    again = memory.forget_by(params, call=call)
+
+    assert (again["recovered"], again["removedEntries"]) == (True, [])
+    kept = b"".join(path.read_bytes() for path in memory.base.rglob("*.json"))
+    assert b"green tea" not in kept

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.acp import Scope
+from core.acp import ArchiveFormat, Scope
 from core.ids import WorkspaceId, workspace_id
-from memory.archive import MAX_UNPACKED_BYTES, ArchiveFormat, Export, gather, pack
+from memory.archive import MAX_UNPACKED_BYTES, Export, gather, pack
 from memory.content import digest
 from memory.document import render_document
 from memory.errors import ArchiveTooLarge, PathRefused

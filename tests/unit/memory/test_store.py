@@ -6,7 +6,7 @@ from uuid import UUID
 import pytest
 
 from memory.beneath import disk_errors
-from memory.errors import DocumentInvalid, LeaseLost, StoreBusy, StoreUnusable, TaskClosed
+from memory.errors import DocumentInvalid, LeaseLost, StoreBusy, StoreUnusable, TaskClosed, TooLarge
 from memory.journal import Intent, Journal
 from memory.lock import hold_lock
 from memory.paths import find_roots
@@ -327,3 +327,14 @@ def test_drafts_of_a_crashed_holder_are_swept(memory_base, store):
 def test_what_the_system_refuses_names_the_thing_and_the_cause():
     with pytest.raises(StoreUnusable, match="the thing: No space left"), disk_errors("the thing"):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_commit_that_nobody_could_read_again_is_refused_and_leaves_nothing(memory_base, monkeypatch):
+    store, task = open_store(memory_base.path), fenced_task()
+    monkeypatch.setattr("memory.journal.MAX_RECORD_BYTES", 100)
+
+    with pytest.raises(TooLarge):
+        memory_base.commit(store, task, {memory_base.user / "tea.md": note()})
+
+    assert not (memory_base.user / "tea.md").exists()
+    assert store.seal(fenced_task()) is None

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.acp import MAX_IMPORTED
-from memory.archive import MAX_UNPACKED_BYTES, ArchiveFormat
+from core.acp import MAX_IMPORTED, ArchiveFormat
+from memory.archive import MAX_UNPACKED_BYTES
 from memory.errors import ArchiveInvalid, ArchiveTooLarge
 from memory.unpacking import MAX_MEMBERS, UnpackedDocument, unpack
 from memory.validation import MAX_FILE_BYTES

@@ -12,11 +12,12 @@ from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
     MemoryUnavailable,
+    NoPreview,
     Overloaded,
     QueueFull,
     TaskFinished,
 )
-from memory.errors import ArchiveInvalid, ArchiveTooLarge
+from memory.errors import ArchiveInvalid, ArchiveTooLarge, RevisionNotFound, RevisionPruned
 from web import errors
 from web.problems import framework_problem, problem_of, transport_problem
 
@@ -33,7 +34,17 @@ class Leaf(DependencyError):
         (errors.Unauthorized(), 401, "unauthorized"),
         (errors.HostRefused(), 403, "forbidden_host"),
         (errors.OriginRefused(), 403, "forbidden_origin"),
+        (errors.InvalidQuery("x"), 400, "invalid_query"),
+        (errors.InvalidDryRun("x"), 400, "invalid_dry_run"),
+        (errors.InvalidPurge("x"), 400, "invalid_purge"),
         (errors.RememberTaskNotFound(), 404, "remember_task_not_found"),
+        (errors.ForgetTaskNotFound(), 404, "forget_task_not_found"),
+        (errors.DreamTaskNotFound(), 404, "dream_task_not_found"),
+        (errors.TaskNotFound(), 404, "task_not_found"),
+        (errors.DocumentNotFound(), 404, "document_not_found"),
+        (RevisionNotFound("x"), 404, "revision_not_found"),
+        (NoPreview("x"), 409, "no_preview"),
+        (RevisionPruned("x"), 410, "revision_pruned"),
         (errors.BodyTimeout(), 408, "request_timeout"),
         (StateError("x"), 409, "wrong_state"),
         (MemoryUnavailable("x"), 409, "managed_memory_unavailable"),
