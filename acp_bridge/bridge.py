@@ -18,6 +18,7 @@ from acp_bridge.workspace_agent import WorkspaceAgent
 from core import acp, clock
 from core.errors import ConfigError
 from core.logs import get_logger
+from core.memory_calls import MemoryCall, TaskResult
 
 _DEFAULT_LIMITS = Limits()
 
@@ -67,7 +68,7 @@ class Bridge:
         self._own_children: set[Connection] = set()
         self._thread = LoopThread("acp-bridge")
 
-    def run(self, workspace: str, call: acp.MemoryCall, meta: acp.TaskMeta) -> acp.TaskResult:
+    def run(self, workspace: str, call: MemoryCall, meta: acp.TaskMeta) -> TaskResult:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
         The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. What a
@@ -84,7 +85,7 @@ class Bridge:
         """
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
 
-        async def work() -> acp.TaskResult:
+        async def work() -> TaskResult:
             async with self._agent(workspace).use() as connection:
                 if connection.speaks_memlane or not call.is_ours:
                     return await methods.run(connection, call, meta=meta, limit_s=limit_s)

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from acp_bridge.connection import Connection
 from acp_bridge.errors import AgentFailed, AgentProtocolError
 from core import acp, jsonrpc
+from core.memory_calls import MemoryCall, TaskResult
 
 MAX_ERROR_KIND_CHARS = 64
 MAX_DETAILS_CHARS = 2000
@@ -21,9 +22,7 @@ class _Availability(acp.Wire):
     available: bool
 
 
-async def run(
-    connection: Connection, call: acp.MemoryCall, *, meta: acp.TaskMeta, limit_s: float
-) -> acp.TaskResult:
+async def run(connection: Connection, call: MemoryCall, *, meta: acp.TaskMeta, limit_s: float) -> TaskResult:
     """Have the child work on memory. Only a child of ours is told which task it is.
 
     A foreign child lives meanwhile only as long as the lease is extended, see ``Connection.under_lease``.

@@ -14,10 +14,11 @@ from agent.provenance import stamp_documents
 from agent.reading import printable
 from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
 from agent.tools import ALL_TOOLS, MERGE_MEMORIES, MemoryTools
-from core.acp import DreamParams, DreamResult, Scope
+from core.acp import Scope
 from core.clock import wall_ms
 from core.errors import InputError
 from core.logs import get_logger
+from core.memory_calls import DreamParams, DreamResult
 from memory.document import MEMORY_TYPES, MemoryType, parse_document
 from memory.dream_record import DreamRecord, dream_folder, record_dream, recorded_input
 from memory.errors import StoreUnusable

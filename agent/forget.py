@@ -7,7 +7,7 @@ from typing import Any
 from agent.secrecy import shown
 from agent.selection import select
 from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
-from core.acp import ForgetParams, ForgetResult, RemovedEntry
+from core.memory_calls import ForgetParams, ForgetResult, RemovedEntry
 from memory.candidates import Candidate, choose_candidates
 from memory.document import MEMORY_TYPES
 from memory.entries import remove_entries

@@ -12,7 +12,7 @@ from agent.remember_prompt import Order, remember_order, remember_system
 from agent.secrecy import admit
 from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
 from agent.tools import MemoryTools
-from core.acp import RememberParams, RememberResult
+from core.memory_calls import RememberParams, RememberResult
 from memory.document import parse_document
 from memory.paths import SCOPES
 from memory.store import Commit

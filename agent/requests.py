@@ -9,6 +9,7 @@ from core import acp, ids
 from core.errors import InputError
 from core.ids import Kind, is_client_id, is_task_id
 from core.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
+from core.memory_calls import ApplyParams, DreamParams, ForgetParams, ImportParams, RememberParams, UndoParams
 from core.text import js_trim, utf8_size, well_formed
 
 _P = TypeVar("_P", bound=acp.Wire)
@@ -76,7 +77,7 @@ def parse_ping(params: dict[str, Any]) -> int:
     raise _invalid("Invalid channel liveness ping")
 
 
-def parse_remember(params: dict[str, Any], *, workspace: str) -> acp.RememberParams:
+def parse_remember(params: dict[str, Any], *, workspace: str) -> RememberParams:
     """Read a remember request; ``cwd`` is the process's own folder, as in the reference.
 
     Raises:
@@ -84,10 +85,10 @@ def parse_remember(params: dict[str, Any], *, workspace: str) -> acp.RememberPar
     """
     content = _require_text(params, "content")
     _refuse_null(params, "contextMode", "scope")
-    return _validated(acp.RememberParams, params | {"cwd": workspace, "content": content})
+    return _validated(RememberParams, params | {"cwd": workspace, "content": content})
 
 
-def parse_forget(params: dict[str, Any], *, workspace: str) -> acp.ForgetParams:
+def parse_forget(params: dict[str, Any], *, workspace: str) -> ForgetParams:
     """Read a forget request; ``cwd`` as for ``parse_remember``.
 
     Raises:
@@ -95,44 +96,44 @@ def parse_forget(params: dict[str, Any], *, workspace: str) -> acp.ForgetParams:
     """
     query = _require_text(params, "query")
     _refuse_null(params, "scope")
-    return _validated(acp.ForgetParams, params | {"cwd": workspace, "query": query})
+    return _validated(ForgetParams, params | {"cwd": workspace, "query": query})
 
 
-def parse_dream(params: dict[str, Any], *, workspace: str) -> acp.DreamParams:
+def parse_dream(params: dict[str, Any], *, workspace: str) -> DreamParams:
     """Read a dream request; ``cwd`` as for ``parse_remember``.
 
     Raises:
         CallRefused: scope doesn't fit.
     """
     _refuse_null(params, "scope")
-    return _validated(acp.DreamParams, params | {"cwd": workspace})
+    return _validated(DreamParams, params | {"cwd": workspace})
 
 
-def parse_undo(params: dict[str, Any], *, workspace: str) -> acp.UndoParams:
+def parse_undo(params: dict[str, Any], *, workspace: str) -> UndoParams:
     """Read an undo request; ``cwd`` as for ``parse_remember``.
 
     Raises:
         CallRefused: revision is none.
     """
-    return _validated(acp.UndoParams, params | {"cwd": workspace})
+    return _validated(UndoParams, params | {"cwd": workspace})
 
 
-def parse_import(params: dict[str, Any], *, workspace: str) -> acp.ImportParams:
+def parse_import(params: dict[str, Any], *, workspace: str) -> ImportParams:
     """Read an import request; ``cwd`` as for ``parse_remember``.
 
     Raises:
         CallRefused: there are no documents, more than 2,000, or a field of one doesn't fit.
     """
-    return _validated(acp.ImportParams, params | {"cwd": workspace})
+    return _validated(ImportParams, params | {"cwd": workspace})
 
 
-def parse_apply(params: dict[str, Any], *, workspace: str) -> acp.ApplyParams:
+def parse_apply(params: dict[str, Any], *, workspace: str) -> ApplyParams:
     """Read an apply request; ``cwd`` as for ``parse_remember``.
 
     Raises:
         CallRefused: preview is no task id.
     """
-    parsed = _validated(acp.ApplyParams, params | {"cwd": workspace})
+    parsed = _validated(ApplyParams, params | {"cwd": workspace})
     kind_of(parsed.preview)
     return parsed
 

@@ -4,17 +4,16 @@ from typing import Any
 
 from agent.errors import DocumentStands, ScopeForbidden
 from agent.task_run import PREVIEW_LEAD, Staged, Staging, TaskCall, Work, Workplace, run_commit, run_task
-from core.acp import (
-    MAX_IMPORTED,
+from core.acp import MAX_IMPORTED, ConflictPolicy
+from core.ids import TaskId
+from core.memory_calls import (
     ApplyParams,
-    ConflictPolicy,
     ImportedDocument,
     ImportParams,
     ImportResult,
     TaskResult,
     UndoParams,
 )
-from core.ids import TaskId
 from memory.errors import DocumentMissing, PathEscape, PathRefused
 from memory.paths import SCOPES
 from memory.store import Commit

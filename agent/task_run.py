@@ -11,10 +11,11 @@ from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
 from agent.quarantine import hold_back
 from agent.secrecy import keep_out, shown
-from core.acp import RESERVE_MS, Scope, TaskResult
+from core.acp import RESERVE_MS, Scope
 from core.clock import boot_ms
 from core.errors import MemlaneError
 from core.logs import get_logger
+from core.memory_calls import TaskResult
 from core.policies import Policy
 from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.lock import HOLD_MS, WAIT_MS

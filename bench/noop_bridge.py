@@ -5,7 +5,8 @@ from typing import cast
 
 from bench.diary import Diary
 from bench.stopwatch import now_ns
-from core.acp import MemoryCall, RememberParams, RememberResult, ResolveParams, ResolveResult, TaskMeta
+from core.acp import ResolveParams, ResolveResult, TaskMeta
+from core.memory_calls import MemoryCall, RememberParams, RememberResult
 
 _DONE = RememberResult(summary="", files_touched=[], touched_scopes=[])
 

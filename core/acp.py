@@ -4,10 +4,9 @@ Source: design page "ACP between worker and agent child"; wire shapes are those 
 (`qwen --acp` 0.24.4), our own keys live under ``_meta``.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 PROTOCOL_VERSION = 1
@@ -22,6 +21,8 @@ APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
 IMPORT = "memlane/memory/import"
 RESOLVE = "memlane/memory/resolve"
+CANCEL = "memlane/cancel"
+PROGRESS = "memlane/progress"  # a notification
 MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT})
 
 TASK_META = "memlane/task"
@@ -68,6 +69,7 @@ ErrorKind = Literal[
     "revision_not_found",
     "lease_lost",
     "task_closed",
+    "task_cancelled",
     "store_busy",
 ]
 
@@ -111,252 +113,38 @@ class Usage(Wire):
     model_calls: Annotated[int, Field(ge=0)] = 0
 
 
-class RememberParams(Wire):
-    """Params of the remember method."""
-
-    content: str
-    cwd: str
-    context_mode: ContextMode = "workspace"
-    scope: Scope | None = None
-
-
-class ForgetParams(Wire):
-    """Params of the forget method.
+class Progress(Wire):
+    """How far a task is: params of the progress notification, which only a child of ours sends.
 
     Attributes:
-        scope: None searches both.
-        purge: ours; whether the documents that it changes lose all texts in the store and its history. Left
-            out when they don't: a foreign child knows nothing of it.
+        turn: model calls begun, from 1; 0 before the first.
+        max_turns: how many there may be; 0 for work that calls no model.
+        last_tool: name of the tool that ran last.
+        files_touched: documents staged so far.
     """
 
-    query: str
-    cwd: str
-    scope: Scope | None = None
-    purge: Literal[True] | None = None
+    task_id: str
+    turn: Annotated[int, Field(ge=0)] = 0
+    max_turns: Annotated[int, Field(ge=0)] = 0
+    last_tool: str | None = None
+    files_touched: Annotated[int, Field(ge=0)] = 0
 
 
-class DreamParams(Wire):
-    """Params of the dream method.
+class CancelParams(Wire):
+    """Params of the cancel method."""
+
+    task_id: str
+
+
+class CancelResult(Wire):
+    """Answer of the cancel method, at once.
 
     Attributes:
-        scope: ours; None, like a client that knows nothing of it, means ``project``.
+        cancelling: whether the task was running or waiting here. Its own call then fails with
+            ``task_cancelled``, unless it had committed already.
     """
 
-    cwd: str
-    scope: Scope | None = None
-
-
-class ApplyParams(Wire):
-    """Params of the apply method, which commits what a preview showed and runs no agent.
-
-    Attributes:
-        preview: id of the task that made the preview; its kind is the kind of the result.
-    """
-
-    cwd: str
-    preview: str
-
-
-class UndoParams(Wire):
-    """Params of the undo method.
-
-    Attributes:
-        revision: id of the commit to take back, ``r<seq>``.
-    """
-
-    cwd: str
-    revision: Annotated[str, StringConstraints(pattern=r"^r[1-9][0-9]{0,17}$")]
-
-
-def _encodable(text: str) -> str:
-    text.encode()  # a lone surrogate has no bytes; what that raises is a ValueError
-    return text
-
-
-Text = Annotated[str, AfterValidator(_encodable)]
-
-
-class ImportedDocument(Wire):
-    """A document to import.
-
-    Attributes:
-        path: relative to the root of its scope.
-        content: its whole text; its bytes are the UTF-8 of that.
-    """
-
-    scope: Scope
-    path: Text
-    content: Text
-
-
-class ImportParams(Wire):
-    """Params of the import method.
-
-    Attributes:
-        conflict: what to do with a document that exists with other bytes: fail the whole import, skip the
-            document, or replace what exists.
-        skipped: documents that the archive holds beside these and nobody may import.
-    """
-
-    cwd: str
-    documents: Annotated[list[ImportedDocument], Field(max_length=MAX_IMPORTED)]
-    conflict: ConflictPolicy = "fail"
-    skipped: Annotated[int, Field(ge=0)] = 0
-
-
-Summary = Annotated[str, StringConstraints(max_length=20_000)]
-
-
-class DocumentDiff(Wire):
-    """What a preview or a revision does to one document.
-
-    Attributes:
-        path: relative to the root of its scope.
-        diff: unified diff, context of three lines.
-    """
-
-    scope: Scope
-    path: str
-    change: Literal["created", "updated", "deleted"]
-    diff: str
-
-
-class Preview(Wire):
-    """What a task would have changed.
-
-    Attributes:
-        base_revision: the newest commit of the store when it was made, None before the first.
-    """
-
-    base_revision: str | None = None
-    diff: list[DocumentDiff]
-
-
-class TaskResult(Wire):
-    """What every answer of a memory method has, whichever its kind.
-
-    Attributes:
-        touched_scopes: where documents changed.
-        revision: id of the commit (``r<seq>``), only from our own child and only when something changed.
-        recovered: the result of an earlier attempt, recorded in the store; nothing ran this time.
-        preview: only of a dry run.
-    """
-
-    private: ClassVar[dict[str, Any]] = {"revision": True, "usage": True, "recovered": True}
-
-    summary: Summary
-    touched_scopes: list[Scope]
-    revision: str | None = None
-    usage: Usage | None = None
-    recovered: bool = False
-    preview: Preview | None = None
-
-    @property
-    def changed_scopes(self) -> list[Scope]:
-        """Where memory really changed."""
-        return [] if self.preview is not None else self.touched_scopes
-
-    def to_public(self) -> dict[str, Any]:
-        """Render what HTTP callers see as the task's result."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=self.private)
-
-
-class RememberResult(TaskResult):
-    """Answer of the remember method.
-
-    Attributes:
-        files_touched: absolute paths.
-    """
-
-    files_touched: list[str]
-
-    @property
-    def changed_scopes(self) -> list[Scope]:
-        """Where memory really changed; a child that touched no file has changed nothing."""
-        return super().changed_scopes if self.files_touched else []
-
-
-class RemovedEntry(Wire):
-    """An entry that a forget removed.
-
-    Attributes:
-        topic: type of the document that held it.
-        summary: its text as one line.
-        file_path: absolute path of that document.
-        entry_index: its place in the document, from 0; 0 too when it was the whole document.
-    """
-
-    topic: Topic
-    summary: str
-    file_path: str
-    entry_index: Annotated[int, Field(ge=0)] = 0
-
-
-class ForgetResult(TaskResult):
-    """Answer of the forget method.
-
-    Attributes:
-        touched_topics: types of the documents that changed, each once.
-    """
-
-    private: ClassVar[dict[str, Any]] = {
-        **TaskResult.private,
-        "removed_entries": {"__all__": {"entry_index": True}},
-    }
-
-    removed_entries: list[RemovedEntry]
-    touched_topics: list[Topic]
-
-
-class DreamResult(TaskResult):
-    """Answer of the dream method.
-
-    Attributes:
-        touched_scopes: ours; a foreign child doesn't tell, its dreams are of the project.
-        deduped_entries: distinct documents or entries that were merged into others.
-    """
-
-    private: ClassVar[dict[str, Any]] = {**TaskResult.private, "touched_scopes": True}
-
-    touched_scopes: list[Scope] = Field(default_factory=list)
-    touched_topics: list[Topic]
-    deduped_entries: Annotated[int, Field(ge=0)]
-
-    @property
-    def changed_scopes(self) -> list[Scope]:
-        """Where memory really changed; the project, if a child tells topics only."""
-        changed = super().changed_scopes
-        return ["project"] if self.touched_topics and not changed and self.preview is None else changed
-
-
-class ImportResult(TaskResult):
-    """Answer of the import method.
-
-    Attributes:
-        imported_documents: how many were written.
-        skipped_documents: how many were there already, were not to be replaced, or may not be imported.
-    """
-
-    imported_documents: Annotated[int, Field(ge=0)]
-    skipped_documents: Annotated[int, Field(ge=0)]
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryCall:
-    """A call that may change memory.
-
-    Attributes:
-        result: shape of its answer.
-    """
-
-    method: str
-    params: Wire
-    result: type[TaskResult]
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether only a child of ours can serve it."""
-        return self.method in (APPLY, UNDO, IMPORT)
+    cancelling: bool
 
 
 class ResolveParams(Wire):

@@ -6,23 +6,37 @@ from typing import Any, Final
 
 from core import acp
 from core.ids import Kind
+from core.memory_calls import (
+    ApplyParams,
+    DreamParams,
+    DreamResult,
+    ForgetParams,
+    ForgetResult,
+    ImportParams,
+    ImportResult,
+    MemoryCall,
+    RememberParams,
+    RememberResult,
+    TaskResult,
+    UndoParams,
+)
 
 APPLY_OF: Final = "applyOf"  # in a task's input: the task whose preview it commits, in place of all else
 DRY_RUN: Final = "dryRun"
 PURGE: Final = "purge"  # of a forget
 
-_CALLS: Final[Mapping[Kind, tuple[str, type[acp.Wire], type[acp.TaskResult]]]] = MappingProxyType(
+_CALLS: Final[Mapping[Kind, tuple[str, type[acp.Wire], type[TaskResult]]]] = MappingProxyType(
     {
-        "remember": (acp.REMEMBER, acp.RememberParams, acp.RememberResult),
-        "forget": (acp.FORGET, acp.ForgetParams, acp.ForgetResult),
-        "dream": (acp.DREAM, acp.DreamParams, acp.DreamResult),
-        "undo": (acp.UNDO, acp.UndoParams, acp.TaskResult),
-        "import": (acp.IMPORT, acp.ImportParams, acp.ImportResult),
+        "remember": (acp.REMEMBER, RememberParams, RememberResult),
+        "forget": (acp.FORGET, ForgetParams, ForgetResult),
+        "dream": (acp.DREAM, DreamParams, DreamResult),
+        "undo": (acp.UNDO, UndoParams, TaskResult),
+        "import": (acp.IMPORT, ImportParams, ImportResult),
     }
 )
 
 
-def call_of(kind: Kind, task_input: Mapping[str, Any], *, workspace: str) -> acp.MemoryCall:
+def call_of(kind: Kind, task_input: Mapping[str, Any], *, workspace: str) -> MemoryCall:
     """Make the call that runs a task.
 
     Args:
@@ -31,11 +45,11 @@ def call_of(kind: Kind, task_input: Mapping[str, Any], *, workspace: str) -> acp
     """
     method, params, result = _CALLS[kind]
     if APPLY_OF in task_input:
-        applied = acp.ApplyParams(cwd=workspace, preview=task_input[APPLY_OF])
-        return acp.MemoryCall(acp.APPLY, applied, result)
-    return acp.MemoryCall(method, params.model_validate({**task_input, "cwd": workspace}), result)
+        applied = ApplyParams(cwd=workspace, preview=task_input[APPLY_OF])
+        return MemoryCall(acp.APPLY, applied, result)
+    return MemoryCall(method, params.model_validate({**task_input, "cwd": workspace}), result)
 
 
-def result_of(kind: Kind, recorded: Mapping[str, Any]) -> acp.TaskResult:
+def result_of(kind: Kind, recorded: Mapping[str, Any]) -> TaskResult:
     """Read a result that the memory store has recorded for a task of this kind."""
     return _CALLS[kind][2].model_validate({**recorded, "recovered": True})

@@ -18,10 +18,11 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from core.acp import MemoryCall, ResolveParams, ResolveResult, TaskMeta, TaskResult
+from core.acp import ResolveParams, ResolveResult, TaskMeta
 from core.errors import DependencyError
 from core.ids import Kind, LaneId
 from core.logs import get_logger
+from core.memory_calls import MemoryCall, TaskResult
 from core.workspaces import Workspace
 from jobs.calls import DRY_RUN, PURGE, call_of, result_of
 from jobs.failures import CANCELLED, failed, timed_out

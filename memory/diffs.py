@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
 
-from core.acp import DocumentDiff, Scope
+from core.acp import Scope
+from core.memory_calls import DocumentDiff
 from memory.journal import PlannedChange
 
 _CONTEXT_LINES = 3

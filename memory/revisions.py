@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.acp import DocumentDiff, Scope
+from core.acp import Scope
+from core.memory_calls import DocumentDiff
 from memory.beneath import disk_errors
 from memory.diffs import diff_changes
 from memory.errors import RevisionNotFound, RevisionPruned

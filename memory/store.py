@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from core.acp import Preview, Scope
+from core.acp import Scope
 from core.ids import TaskId
+from core.memory_calls import Preview
 from memory.apply import Applier
 from memory.beneath import disk_errors
 from memory.cleaning import Cleaner, Hold
@@ -157,7 +158,7 @@ class Store:
             keep_ms: how long the preview can be applied, milliseconds, 30 days at most; older ones go.
 
         Returns:
-            The task's result, with ``core.acp.Preview`` under ``preview``; ``seal`` gives it back.
+            The task's result, with ``core.memory_calls.Preview`` under ``preview``; ``seal`` gives it back.
 
         Raises:
             MemlaneError: as for ``commit``.

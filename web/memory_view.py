@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from core.acp import DocumentDiff
 from core.clock import rfc3339
+from core.memory_calls import DocumentDiff
 from memory.library import KnownDocument
 from memory.names import is_pinned
 from memory.revisions import Revision

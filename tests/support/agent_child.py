@@ -12,6 +12,7 @@ from typing import Any
 
 from core import acp, jsonrpc
 from core.ids import Kind, new_task_id, workspace_id
+from tests.support.memory import documents_below
 from tests.support.scripted_model import Script, ScriptedModel
 
 LANE = "test/0123456789abcdef"
@@ -106,12 +107,7 @@ class AgentChild:
 
     def documents(self) -> dict[str, bytes]:
         """Every memory document below the base: path relative to it, content; indexes left out."""
-        found = self.base.rglob("*.md")
-        return {
-            str(path.relative_to(self.base)): path.read_bytes()
-            for path in sorted(found)
-            if path.name != "MEMORY.md"
-        }
+        return {str(path.relative_to(self.base)): path.read_bytes() for path in documents_below(self.base)}
 
     @property
     def pid(self) -> int:

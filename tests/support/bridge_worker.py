@@ -9,6 +9,7 @@ import sys
 from acp_bridge.bridge import open_bridge
 from acp_bridge.limits import Limits
 from core import acp
+from core.memory_calls import MemoryCall, RememberParams, RememberResult
 from tests.support import fake_child
 
 
@@ -35,10 +36,10 @@ def main(workspace: str, behaviour: str, guard_ms: str, keep_fd: str) -> None:
         limits=Limits(guard_ms=int(guard_ms)),
         keep_fds=[int(keep_fd)],
     )
-    params = acp.RememberParams(content="a fact", cwd=workspace)
+    params = RememberParams(content="a fact", cwd=workspace)
     bridge.run(
         workspace,
-        acp.MemoryCall(acp.REMEMBER, params, acp.RememberResult),
+        MemoryCall(acp.REMEMBER, params, RememberResult),
         acp.TaskMeta(task_id="remember-1", lane_id="test/lane", fence=7),
     )
 

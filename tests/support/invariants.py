@@ -7,6 +7,7 @@ from pathlib import Path
 from jobs.limits import MAX_PENDING, MAX_RECORDS, MAX_UPKEEP
 from jobs.tasks import TERMINAL
 from tests.support.history import Commit, LaneHistory, Step
+from tests.support.memory import documents_below
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def check_documents(base: Path, commits: Sequence[Commit]) -> list[Violation]:
     wanted: dict[Path, str | None] = {}
     for commit in commits:
         wanted |= {base / change.root / change.path: change.new for change in commit.changes}
-    found = {path: path.read_text() for path in base.rglob("*.md") if path.name != "MEMORY.md"}
+    found = {path: path.read_text() for path in documents_below(base)}
     return [
         Violation("documents", path.name, _difference(wanted.get(path), found.get(path)))
         for path in sorted({*wanted, *found})

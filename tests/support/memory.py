@@ -9,7 +9,8 @@ from typing import Any
 from core.acp import Scope
 from core.ids import Kind, LaneId, TaskId, new_task_id
 from memory.document import MemoryType, render_document
-from memory.paths import Roots, find_roots
+from memory.names import INDEX_NAME
+from memory.paths import PROJECTS_NAME, USER_ROOT_NAME, Roots, find_roots
 from memory.store import Commit, FencedTask, Store
 from memory.transaction import Transaction
 
@@ -96,6 +97,19 @@ def tree(*folders: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not path.is_symlink()
     }
+
+
+def documents_below(base: Path) -> list[Path]:
+    """Every document in the roots below a base, indexes left out.
+
+    Only the roots are walked: a service at work makes and removes folders in the store beside them.
+    """
+    return sorted(
+        path
+        for folder in (USER_ROOT_NAME, PROJECTS_NAME)
+        for path in (base / folder).rglob("*.md")
+        if path.name != INDEX_NAME
+    )
 
 
 class FailAt:

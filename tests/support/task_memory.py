@@ -11,8 +11,9 @@ from agent.models.offline import OfflineModel
 from agent.remember import remember
 from agent.store_tasks import import_documents
 from agent.task_run import TaskCall, Workplace
-from core.acp import DreamParams, ForgetParams, ImportParams, RememberParams, Scope
+from core.acp import Scope
 from core.ids import Kind, LaneId, new_task_id
+from core.memory_calls import DreamParams, ForgetParams, ImportParams, RememberParams
 from core.policies import Policy
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, Store, open_store

@@ -8,6 +8,7 @@ import pytest
 from acp_bridge.bridge import Bridge, open_bridge
 from acp_bridge.limits import Limits
 from core import acp
+from core.memory_calls import MemoryCall, RememberParams, RememberResult
 from tests.support import fake_child
 from tests.support.child_processes import running_in_group, wait_until_group_is_gone
 
@@ -27,8 +28,8 @@ class Desk:
 
     def remember(self, content="a fact", *, timeout_ms=20_000, path=None):
         workspace = str(path or self.path)
-        params = acp.RememberParams(content=content, cwd=workspace)
-        return self.run(acp.MemoryCall(acp.REMEMBER, params, acp.RememberResult), timeout_ms=timeout_ms)
+        params = RememberParams(content=content, cwd=workspace)
+        return self.run(MemoryCall(acp.REMEMBER, params, RememberResult), timeout_ms=timeout_ms)
 
     def run(self, call, *, timeout_ms=20_000, dry_run=False):
         meta = acp.TaskMeta(

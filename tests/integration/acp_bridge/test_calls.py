@@ -8,9 +8,10 @@ from acp_bridge.bridge import open_bridge
 from acp_bridge.errors import AgentFailed, AgentProtocolError, AgentUnavailable
 from core import acp
 from core.errors import ConfigError
+from core.memory_calls import MemoryCall, RememberParams, RememberResult, TaskResult, UndoParams
 
 
-def seen_by_child(result: acp.RememberResult) -> Any:
+def seen_by_child(result: RememberResult) -> Any:
     return json.loads(result.summary)
 
 
@@ -64,9 +65,9 @@ def test_a_foreign_child_never_sees_our_meta_and_its_unknown_keys_are_ignored(op
 
 def test_what_a_foreign_child_cannot_serve_goes_to_a_child_of_ours(open_desk):
     desk = open_desk("Foreign")
-    params = acp.UndoParams(cwd=str(desk.path), revision="r7")
+    params = UndoParams(cwd=str(desk.path), revision="r7")
 
-    result = desk.run(acp.MemoryCall(acp.UNDO, params, acp.TaskResult))
+    result = desk.run(MemoryCall(acp.UNDO, params, TaskResult))
 
     assert result.summary == "Took r7 back."
     assert len(desk.pids()) == 2
@@ -74,11 +75,11 @@ def test_what_a_foreign_child_cannot_serve_goes_to_a_child_of_ours(open_desk):
 
 def test_a_foreign_child_is_not_asked_for_a_preview_because_it_would_write(open_desk):
     desk = open_desk("Foreign")
-    params = acp.RememberParams(content="a fact", cwd=str(desk.path))
+    params = RememberParams(content="a fact", cwd=str(desk.path))
     desk.watch_taken()
 
     with pytest.raises(AgentFailed):
-        desk.run(acp.MemoryCall(acp.REMEMBER, params, acp.RememberResult), dry_run=True)
+        desk.run(MemoryCall(acp.REMEMBER, params, RememberResult), dry_run=True)
 
     assert desk.available()  # it would block on the pipe if it had been asked
 

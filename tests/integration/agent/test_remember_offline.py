@@ -9,6 +9,7 @@ import pytest
 
 from core import acp
 from core.ids import new_task_id
+from core.memory_calls import RememberResult
 from tests.support.agent_child import LANE, AgentChild, agent_child, assert_failed
 from tests.support.git_log import read_log
 from tests.support.scripted_model import document
@@ -19,7 +20,7 @@ def test_a_fact_becomes_a_document_an_index_line_and_a_result(offline: AgentChil
     result = offline.remember("Prefers short answers", client="web:1")
 
     path = offline.user_root / "user/prefers-short-answers.md"
-    assert acp.RememberResult.model_validate(result).files_touched == [str(path)]
+    assert RememberResult.model_validate(result).files_touched == [str(path)]
     assert result["touchedScopes"] == ["user"]
     assert result["revision"] == "r1"
     assert (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from core.acp import RememberResult
+from core.memory_calls import RememberResult
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect

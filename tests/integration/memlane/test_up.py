@@ -15,6 +15,7 @@ from memlane.errors import Unavailable, Unreachable
 from memlane.models import Task
 from tests.support.child_processes import descendants_of, environment_of
 from tests.support.memlane_up import STOP_LIMIT_S, Running, command, environment, running_memlane
+from tests.support.memory import documents_below
 from tests.support.redis_server import engine_or_skip
 from tests.support.service import part_of
 from tests.support.waiting import until
@@ -58,7 +59,7 @@ def test_what_was_accepted_survives_a_kill_and_a_restart_and_no_process_is_left(
     with running_memlane(tmp_path) as service, Client(service.url, service.token) as client:
         task = client.wait(client.remember("The staging database is called heron."), 30)
         assert task.status == "completed", task
-        assert list((tmp_path / "memory").rglob("*.md"))
+        assert documents_below(tmp_path / "memory")
         pidfds = open_descendants(service)
         assert len(pidfds) >= 4  # Redis, the web's two, the worker
         service.process.kill()

@@ -4,7 +4,7 @@ import pytest
 
 from agent.budget import within_time
 from agent.errors import BudgetExceeded, RunStopped, ScopeForbidden
-from core.acp import ImportedDocument, ImportParams
+from core.memory_calls import ImportedDocument, ImportParams
 from core.policies import Policy
 from tests.support.calling_model import CallingModel
 from tests.support.memory import note, tree

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from agent.errors import ModelUnavailable, RunStopped
-from core.acp import DreamResult, Scope
+from core.acp import Scope
+from core.memory_calls import DreamResult
 from memory.errors import DocumentInvalid, PathEscape
 from tests.support.calling_model import CallingModel, FailingModel
 from tests.support.memory import note, tree

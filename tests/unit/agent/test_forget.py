@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agent.errors import ModelRejected, ModelUnavailable, SelectionFailed, TaskTimeout
-from core.acp import ForgetParams, ForgetResult
+from core.memory_calls import ForgetParams, ForgetResult
 from memory.errors import CommitConflict, StoreBusy, StoreUnusable
 from memory.store import Store
 from tests.support.calling_model import CallingModel, FailingModel

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent.errors import DocumentStands, TaskTimeout
-from core.acp import ConflictPolicy, ImportedDocument, ImportParams, Scope
+from core.acp import ConflictPolicy, Scope
+from core.memory_calls import ImportedDocument, ImportParams
 from memory.errors import DocumentInvalid
 from memory.transaction import MAX_FILES
 from tests.support.memory import note, tree

@@ -14,8 +14,9 @@ from agent.requests import (
     parse_remember,
     parse_resolve,
 )
-from core.acp import MAX_IMPORTED, DreamParams, ForgetParams
+from core.acp import MAX_IMPORTED
 from core.ids import new_task_id
+from core.memory_calls import DreamParams, ForgetParams
 
 TASK = new_task_id("remember")
 META = {"taskId": TASK, "laneId": "d/w", "fence": 3, "timeoutMs": 5}

@@ -3,9 +3,10 @@
 import pytest
 
 from core import acp
+from core.memory_calls import DreamResult, ForgetResult, Preview, RememberResult, TaskResult
 from jobs.calls import call_of, result_of
 
-PREVIEW = acp.Preview(base_revision="r1", diff=[])
+PREVIEW = Preview(base_revision="r1", diff=[])
 ENTRY = {"topic": "user", "summary": "Likes tea", "filePath": "/m/a.md", "entryIndex": 2}
 FORGOTTEN = {
     "summary": "Managed auto-memory forgot 1 entry from: user/",
@@ -39,7 +40,7 @@ def test_each_kind_has_its_method(kind, task_input, method, params):
 
 
 def test_an_applied_preview_has_the_result_of_its_kind():
-    assert call_of("dream", {"applyOf": "dream-1"}, workspace="/w").result is acp.DreamResult
+    assert call_of("dream", {"applyOf": "dream-1"}, workspace="/w").result is DreamResult
 
 
 def test_a_recorded_result_is_told_as_recovered():
@@ -47,32 +48,32 @@ def test_a_recorded_result_is_told_as_recovered():
 
 
 def test_callers_see_the_contracts_part_of_a_forget():
-    shown = acp.ForgetResult.model_validate(FORGOTTEN | {"revision": "r1"}).to_public()
+    shown = ForgetResult.model_validate(FORGOTTEN | {"revision": "r1"}).to_public()
 
     assert shown == FORGOTTEN | {"removedEntries": [{k: ENTRY[k] for k in ("topic", "summary", "filePath")}]}
 
 
 def test_callers_see_the_contracts_part_of_a_dream():
-    shown = acp.DreamResult.model_validate(DREAMT | {"touchedScopes": ["project"]}).to_public()
+    shown = DreamResult.model_validate(DREAMT | {"touchedScopes": ["project"]}).to_public()
 
     assert shown == DREAMT
 
 
 def test_a_dream_that_tells_topics_only_changed_the_project():
-    assert acp.DreamResult.model_validate(DREAMT).changed_scopes == ["project"]
-    assert acp.DreamResult.model_validate(DREAMT | {"touchedTopics": []}).changed_scopes == []
+    assert DreamResult.model_validate(DREAMT).changed_scopes == ["project"]
+    assert DreamResult.model_validate(DREAMT | {"touchedTopics": []}).changed_scopes == []
 
 
 @pytest.mark.parametrize(
     "result",
     [
-        acp.ForgetResult.model_validate(FORGOTTEN | {"preview": PREVIEW}),
-        acp.DreamResult.model_validate(DREAMT | {"preview": PREVIEW}),
+        ForgetResult.model_validate(FORGOTTEN | {"preview": PREVIEW}),
+        DreamResult.model_validate(DREAMT | {"preview": PREVIEW}),
     ],
 )
-def test_a_preview_has_changed_nothing(result: acp.TaskResult):
+def test_a_preview_has_changed_nothing(result: TaskResult):
     assert result.changed_scopes == []
 
 
 def test_a_child_that_touched_no_file_has_remembered_nothing_new():
-    assert acp.RememberResult(summary="", files_touched=[], touched_scopes=["user"]).changed_scopes == []
+    assert RememberResult(summary="", files_touched=[], touched_scopes=["user"]).changed_scopes == []

@@ -13,8 +13,9 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from core.acp import MemoryCall, RememberResult, ResolveParams, ResolveResult, TaskMeta
+from core.acp import ResolveParams, ResolveResult, TaskMeta
 from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
+from core.memory_calls import MemoryCall, RememberResult
 from core.workspaces import Workspace
 from jobs.calls import call_of
 from jobs.lanes import Grant
