@@ -14,7 +14,7 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from core.acp import ResolveParams, ResolveResult, TaskMeta
+from core.acp import ResolveParams, ResolveResult, TaskMeta, Usage
 from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
 from core.memory_calls import MemoryCall, RememberResult
 from core.workspaces import Workspace
@@ -119,6 +119,24 @@ def test_the_childs_own_failure_is_the_tasks():
     end = run(scripted(AgentFailed("remember_no_update", details="x")))
 
     assert (end.status, end.code) == ("failed", "remember_no_update")
+
+
+def test_a_failed_or_cancelled_task_tells_what_it_cost():
+    usage = Usage(input_tokens=7, model_calls=1)
+    cancelled, _ = told_to_stop("cancel", AgentFailed("task_cancelled", details="", usage=usage))
+    failed = run(scripted(AgentFailed("remember_no_update", details="x", usage=usage)))
+
+    cost = {"inputTokens": 7, "outputTokens": 0, "modelCalls": 1}
+    assert [(end.status, end.usage) for end in (cancelled, failed)] == [("cancelled", cost), ("failed", cost)]
+
+
+def test_what_an_earlier_run_cost_that_committed_counts_more():
+    gave_up = AgentFailed("task_cancelled", details="", usage=Usage(model_calls=1))
+    recorded = RECORDED | {"usage": {"modelCalls": 5}}
+
+    end, _ = told_to_stop("cancel", gave_up, attempt=2, recorded=recorded)
+
+    assert end.usage == {"inputTokens": 0, "outputTokens": 0, "modelCalls": 5}
 
 
 @pytest.mark.parametrize("kind", ["store_busy", "lease_lost"])
