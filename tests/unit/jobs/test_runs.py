@@ -15,13 +15,13 @@ from acp_bridge.errors import (
     AgentUnavailable,
 )
 from core.acp import ResolveParams, ResolveResult, TaskMeta, Usage
-from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
+from core.ids import LaneId, WorkspaceId
 from core.memory_calls import MemoryCall, RememberResult
 from core.workspaces import Workspace
 from jobs.calls import call_of
-from jobs.lanes import Grant
 from jobs.runs import TaskRun
-from jobs.tasks import End, Fence, Task
+from jobs.tasks import End, Fence
+from tests.support.grants import grant
 
 RECORDED = {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"], "revision": "r7"}
 NOTHING = object()
@@ -71,19 +71,8 @@ def scripted(*answers: Any, recorded: Any = NOTHING) -> Scripted:
 
 
 def run_of(agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False) -> TaskRun:
-    task = Task(
-        TaskId("remember-1"),
-        WorkspaceId("w1"),
-        "remember",
-        "running",
-        1,
-        1,
-        attempt=attempt,
-        client_id="client_a",
-        cancel_requested=cancel,
-    )
-    grant = Grant(mode, task, ClaimId("c"), Fence(42), {"content": "a fact", "scope": "user"})
-    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), grant, lane=LaneId("d/w1"))
+    granted = grant(mode=mode, attempt=attempt, cancel_requested=cancel)
+    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), granted, lane=LaneId("d/w1"))
 
 
 def run(agents: Scripted, **how: Any) -> End:
