@@ -1,8 +1,8 @@
 """An agent child that misbehaves on request: a real process speaking ACP, standard library only.
 
 Every process appends its id and its process group's to ``started`` in its working directory. If there is a
-named pipe ``taken`` there, the child writes to it when it takes a remember or undo call. A remember call whose
-content is ``WELL`` is served well by all of them.
+named pipe ``taken`` there, the child writes to it when it takes a remember or undo call. A remember call
+whose content is ``WELL`` is served well by all of them.
 """
 
 import json
