@@ -10,7 +10,7 @@ from memory.files import StoreFiles
 from memory.forgetting import shows_document, without_texts
 from memory.held import HeldStore
 from memory.history import History
-from memory.journal import Journal
+from memory.journal import Intent, Journal
 from memory.paths import Roots, root_name
 from memory.previews import Previews
 from memory.projection import history_path
@@ -37,13 +37,15 @@ class Cleaner:
 
     def prune(self, *, before_ms: int) -> int:
         """Take their texts from up to 50 of the oldest entries; see ``Store.prune``."""
-        first = self._journal.pruned_seq() + 1
-        last = min(self._history.shown_seq(), self._journal.settled_seq(), first + BATCH - 1)
+        first, settled = self._journal.pruned_seq() + 1, self._journal.settled_seq()
+        if first > settled or not _is_older(self._journal.entry(first), before_ms):
+            return 0  # by far the most common answer, and cheap: the history makes itself durable when asked
+        last = min(self._history.shown_seq(), settled, first + BATCH - 1)
         with self._hold() as held:
             pruned = 0
             for seq in range(first, last + 1):
                 intent = self._journal.entry(seq)
-                if intent.mtime_ns >= before_ms * 1_000_000:
+                if not _is_older(intent, before_ms):
                     break
                 held.applier.lock.check()
                 self._external.prune(seq)
@@ -82,3 +84,7 @@ class Cleaner:
             is_changed = any((change.root, change.path) in names for change in intent.changes)
             if is_changed or shows_document(intent.result, documents):
                 yield seq
+
+
+def _is_older(intent: Intent, before_ms: int) -> bool:
+    return intent.mtime_ns < before_ms * 1_000_000

@@ -1,6 +1,6 @@
 """The history for people: a git repository that shows what the journal holds.
 
-It can be made anew at any time, as far as the journal still has its texts: remove ``history.git``.
+It can be made anew from the journal, without the texts that a prune took from that: remove ``history.git``.
 """
 
 import os
@@ -16,6 +16,8 @@ from memory.files import STORE_NAME, StoreFiles
 from memory.journal import Journal
 from memory.lock import HISTORY_LOCK_NAME, hold_lock
 from memory.projection import project
+from memory.renames import Renames
+from memory.replacing import replace_folder, settle_folder
 
 if TYPE_CHECKING:
     from memory.git_repository import GitRepository
@@ -30,8 +32,9 @@ _log = get_logger(__name__)
 class History:
     """Brings ``<base>/memlane/history.git`` up to the journal; needs no store lock."""
 
-    def __init__(self, files: StoreFiles, journal: Journal) -> None:
+    def __init__(self, files: StoreFiles, journal: Journal, *, renames: Renames) -> None:
         self._files = files
+        self._renames = renames
         self._journal = journal
         self._external = ExternalRecords(files)
 
@@ -88,21 +91,23 @@ class History:
         Raises:
             StoreBusy, StoreUnusable, OSError: as for ``catch_up``; do it again.
         """
-        from memory.git_repository import copy_without, put_copy
+        from memory.git_repository import copy_without
 
         with self._locked() as folder:
             copy_without(folder, paths)
             self._files.checkpoint("history copied")
-            put_copy(folder, checkpoint=self._files.checkpoint)
+            replace_folder(folder, renames=self._renames, checkpoint=self._files.checkpoint)
 
     @contextmanager
     def _locked(self) -> Iterator[Path]:
         """Hold the history's lock, and give its folder."""
         with self._files.open() as store, hold_lock(store, name=HISTORY_LOCK_NAME, wait_ms=WAIT_MS):
             self._files.checkpoint("history locked")
+            folder = self._files.base / STORE_NAME / FOLDER
+            settle_folder(folder)
             with self._files.open(FOLDER):  # made private, and never through a link
                 pass
-            yield self._files.base / STORE_NAME / FOLDER
+            yield folder
 
     def _show(self, repository: "GitRepository", *, most: int) -> bool:
         start, settled = max(repository.last_seq(), self._position()), self._journal.settled_seq()

@@ -47,7 +47,7 @@ class Store:
         self._files = files
         self._journal = Journal(files)
         self._renames = renames
-        self._history = History(files, self._journal)
+        self._history = History(files, self._journal, renames=renames)
         self._previews = Previews(files)
 
     def seal(self, task: FencedTask) -> dict[str, Any] | None:

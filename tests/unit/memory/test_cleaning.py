@@ -161,11 +161,25 @@ def test_a_purge_that_was_cut_short_is_done_by_the_next_one(memory_base, store, 
     assert holders(memory_base) == []
 
 
-@pytest.mark.parametrize("step", ["history copied", "history taken away", "history replaced"])
-def test_a_purge_that_was_killed_at_the_history_is_done_by_the_next_one(memory_base, store, told, step):
+@pytest.mark.parametrize(
+    ("step", "native"),
+    [
+        ("history copied", True),
+        ("folder replaced", True),
+        ("folder taken away", False),
+        ("folder replaced", False),
+    ],
+)
+def test_a_purge_that_was_killed_at_the_history_loses_no_pruned_text_and_is_done_by_the_next_one(
+    memory_base, store, told, step, native
+):
     document = ("user", "user/secret.md")
-    code = in_child(purge, memory_base, told, document, checkpoint=KillAt(name=step))
+    store.prune(before_ms=FAR_MS)
+    code = in_child(purge, memory_base, told, document, checkpoint=KillAt(name=step), native=native)
     assert code == -signal.SIGKILL
+    assert [logged.files["memories/other.md"] for logged in show_log(memory_base.path)][-1] == note(
+        "Other again"
+    )
 
     store.purge(told, {document}, memory_base.roots)
 
