@@ -189,7 +189,7 @@ class AgentServer:
 
     def _show_history(self) -> bool:
         try:
-            return self._service.show_history()
+            return self._service.tidy_history()
         except Exception as error:  # noqa: BLE001 - outermost frame of the child's threads
             _log_failure("history", error, kind="internal")
             return False

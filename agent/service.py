@@ -97,11 +97,26 @@ class MemoryService:
         )
         return {"result": self._store().resolve(task, close=params.close)}
 
-    def show_history(self) -> bool:
-        """Bring the history of memory a part further; returns whether there is more to show."""
+    def tidy_history(self) -> bool:
+        """Bring the history of memory a part further; once it shows all, take old texts from the journal.
+
+        Returns:
+            Whether there is more to do.
+        """
         try:
-            return self._store().show_history()
+            store = self._store()
         except (StoreUnusable, StoreBusy):  # the client learns it from availability
+            return False
+        return store.show_history() or self._prune(store)
+
+    def _prune(self, store: Store) -> bool:
+        kept_ms = self._settings.history_keep_ms
+        if kept_ms is None:
+            return False
+        try:
+            return store.prune(before_ms=wall_ms() - kept_ms) > 0
+        except (StoreUnusable, StoreBusy) as error:
+            _log.warning("texts_left", reason=str(error))
             return False
 
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
