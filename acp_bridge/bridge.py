@@ -4,8 +4,8 @@ Calls block; inside, all children are driven by one event loop on one daemon thr
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
 from acp_bridge import methods
 from acp_bridge.connection import Connection
@@ -14,6 +14,7 @@ from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, Agent
 from acp_bridge.limits import Limits
 from acp_bridge.loop_thread import LoopThread
 from acp_bridge.process import Launch
+from acp_bridge.task_call import TaskCall
 from acp_bridge.workspace_agent import WorkspaceAgent
 from core import acp, clock
 from core.errors import ConfigError
@@ -66,13 +67,14 @@ class Bridge:
         self._limits = agent.limits
         self._agents: dict[str, WorkspaceAgent] = {}  # least recently used first
         self._own_children: set[Connection] = set()
+        self._task_calls: set[TaskCall] = set()
         self._thread = LoopThread("acp-bridge")
 
     def run(self, workspace: str, call: MemoryCall, meta: acp.TaskMeta) -> TaskResult:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
         The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. What a
-        foreign child can't serve goes to a fresh child of ours, which ``kill`` doesn't reach.
+        foreign child can't serve goes to a fresh child of ours.
 
         Args:
             workspace: canonical path.
@@ -86,11 +88,15 @@ class Bridge:
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
 
         async def work() -> TaskResult:
-            async with self._agent(workspace).use() as connection:
-                if connection.speaks_memlane or not call.is_ours:
-                    return await methods.run(connection, call, meta=meta, limit_s=limit_s)
-            async with self._fresh_child(workspace) as connection:
-                return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+            with self._under_way(workspace, meta.task_id) as task:
+                async with self._agent(workspace).use() as connection:
+                    if connection.speaks_memlane or not call.is_ours:
+                        with task.on(connection):
+                            return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+                async with self._fresh_child(workspace) as connection:
+                    with task.on(connection):
+                        await _open_own(connection)
+                        return await methods.run(connection, call, meta=meta, limit_s=limit_s)
 
         return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
 
@@ -111,7 +117,7 @@ class Bridge:
     def resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         """Ask a fresh child of ours whether a task ever committed; the usual one may be what crashes.
 
-        ``kill`` doesn't reach it.
+        Neither ``cancel`` nor ``kill`` reach it.
 
         Raises:
             AgentUnavailable: it could not be started, or died or hung before it could be asked.
@@ -137,18 +143,35 @@ class Bridge:
 
         self._thread.post(extend_agent)
 
-    def kill(self, workspace: str) -> None:
-        """Kill the workspace's child with its whole process group; doesn't wait for its end.
+    def cancel(self, workspace: str, task_id: str) -> None:
+        """Have the child that works on a task give it up; doesn't wait.
 
-        The running call raises ``AgentKilled`` once the group is gone. Without a child nothing happens.
+        A child of ours is told, and stays warm: the running call raises ``AgentFailed`` with kind
+        ``task_cancelled``, or returns what it had committed by then. One that does neither within the grace
+        is killed, any other at once, one that is still starting too: the call raises ``AgentKilled``. If
+        the task doesn't run here nothing happens.
         """
 
-        def kill_agent() -> None:
-            agent = self._agents.get(workspace)
-            if agent is not None:
-                agent.kill()
+        def give_up() -> None:
+            for task in self._task_calls:
+                if task.task_id == task_id and not task.give_up():
+                    self._kill_agent(workspace)
 
-        self._thread.post(kill_agent)
+        self._thread.post(give_up)
+
+    def kill(self, workspace: str) -> None:
+        """Kill the workspace's children, each with its whole process group; doesn't wait for their end.
+
+        Running calls raise ``AgentKilled`` once the group is gone. Without a child nothing happens.
+        """
+
+        def kill_all() -> None:
+            self._kill_agent(workspace)
+            for task in self._task_calls:
+                if task.workspace == workspace:
+                    task.kill()
+
+        self._thread.post(kill_all)
 
     def children(self) -> Mapping[str, int]:
         """Process ids of the living children's guards, which lead their process groups, by workspace.
@@ -178,6 +201,20 @@ class Bridge:
             self._retire_surplus(wanted=1)
         return agent
 
+    def _kill_agent(self, workspace: str) -> None:
+        agent = self._agents.get(workspace)
+        if agent is not None:
+            agent.kill()
+
+    @contextmanager
+    def _under_way(self, workspace: str, task_id: str) -> Iterator[TaskCall]:
+        task = TaskCall(workspace, task_id, grace_s=self._limits.cancel_grace_s)
+        self._task_calls.add(task)
+        try:
+            yield task
+        finally:
+            self._task_calls.discard(task)
+
     def _retire_surplus(self, *, wanted: int = 0) -> None:
         """Stop idle children over the cap, with room for so many more; busy ones go once they are idle."""
         occupied = sum(agent.occupied for agent in self._agents.values())
@@ -189,16 +226,16 @@ class Bridge:
     async def _resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         deadline_ms = clock.boot_ms() + round(self._limits.resolve_s * 1000)
         async with self._fresh_child(workspace) as connection:
+            await _open_own(connection)
             limit_s = max(0, deadline_ms - clock.boot_ms()) / 1000
             return await methods.resolve(connection, params, limit_s=limit_s)
 
     @asynccontextmanager
     async def _fresh_child(self, workspace: str) -> AsyncIterator[Connection]:
-        """Start a child of ours for one call, and stop it."""
+        """Offer a child of ours for one call, which the body starts, and stop it."""
         connection = Connection(self._own_launch, workspace)
         self._own_children.add(connection)
         try:
-            await _open_own(connection)
             yield connection
         finally:
             await connection.stop()

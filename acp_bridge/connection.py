@@ -101,7 +101,7 @@ class Connection:
             AgentTimeout: nothing came within ``limit_s``; the child is gone.
             AgentDied, AgentProtocolError, AgentKilled: the connection ended first; the child is gone.
         """
-        with self._asking(method, params) as answer:
+        with self.asking(method, params) as answer:
             await asyncio.wait({answer}, timeout=limit_s)
             if not answer.done():
                 self.lose(AgentTimeout(f"the agent did not answer within {limit_s:g} s"))
@@ -109,6 +109,26 @@ class Connection:
         if isinstance(outcome, MemlaneError):
             raise outcome
         return outcome
+
+    @contextmanager
+    def asking(
+        self, method: str, params: Mapping[str, Any]
+    ) -> Iterator[asyncio.Future[Answer | MemlaneError]]:
+        """Ask the child; the future gets its answer, or the connection's end, if that comes within the body.
+
+        Raises:
+            AgentTimeout, AgentDied, AgentProtocolError, AgentKilled: the connection has ended.
+        """
+        if self._cause is not None or not self._child.running:
+            raise self._cause or AgentDied("the agent is gone", exit_code=self._child.exit_code)
+        request_id = next(self._ids)
+        answer: asyncio.Future[Answer | MemlaneError] = asyncio.get_running_loop().create_future()
+        self._pending[request_id] = _PendingCall(method, answer)
+        try:
+            self._send(jsonrpc.request(request_id, method, params))
+            yield answer
+        finally:
+            self._pending.pop(request_id, None)
 
     def under_lease(self) -> AbstractContextManager[None]:
         """For calls that may write memory: meanwhile a foreign child lives as long as ``extend_to`` says.
@@ -138,21 +158,6 @@ class Connection:
             return
         await self._child.stop()
         await asyncio.wait(self._tasks)
-
-    @contextmanager
-    def _asking(
-        self, method: str, params: Mapping[str, Any]
-    ) -> Iterator[asyncio.Future[Answer | MemlaneError]]:
-        if self._cause is not None or not self._child.running:
-            raise self._cause or AgentDied("the agent is gone", exit_code=self._child.exit_code)
-        request_id = next(self._ids)
-        answer: asyncio.Future[Answer | MemlaneError] = asyncio.get_running_loop().create_future()
-        self._pending[request_id] = _PendingCall(method, answer)
-        try:
-            self._send(jsonrpc.request(request_id, method, params))
-            yield answer
-        finally:
-            self._pending.pop(request_id, None)
 
     def _send(self, frame: bytes) -> None:
         self._child.write(frame)
@@ -213,7 +218,7 @@ class Connection:
                 return
 
     async def _answers_ping(self, nonce: int) -> bool:
-        with self._asking(acp.PING, {"v": 1, "nonce": nonce}) as answer:
+        with self.asking(acp.PING, {"v": 1, "nonce": nonce}) as answer:
             await asyncio.wait({answer}, timeout=self._limits.ping_limit_s)
             return answer.done()
 

@@ -43,6 +43,10 @@ class NoopBridge:
     def extend(self, _workspace: str, _ms: int) -> None:
         """Do nothing: there is no child whose life could be extended."""
 
+    def cancel(self, _workspace: str, _task_id: str) -> None:
+        """End all holds."""
+        self._closed.set()
+
     def kill(self, _workspace: str) -> None:
         """End all holds."""
         self._closed.set()

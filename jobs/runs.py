@@ -59,6 +59,10 @@ class Agents(Protocol):
         """Ask the memory store whether a task ever committed."""
         ...
 
+    def cancel(self, workspace: str, task_id: str) -> None:
+        """Have the workspace's child give the task up, or end it; the running call returns soon."""
+        ...
+
     def kill(self, workspace: str) -> None:
         """End the workspace's child at once; the running call raises AgentKilled."""
         ...
@@ -83,14 +87,19 @@ class TaskRun:
     def stop(self, reason: StopReason) -> bool:
         """End the run as soon as can be, from any thread; the first reason counts, repeats do no harm.
 
+        The child is asked to give the task up, or, once the lease is lost, killed.
+
         Returns:
-            False when the run is over. Nothing is killed then: the child may be at the lane's next task.
+            False when the run is over. Nothing is done then: the child may be at the lane's next task.
         """
         with self._lock:
             if self._is_over:
                 return False
             self._stop = self._stop or reason
-            self._agents.kill(self._workspace.path)
+            if reason == "lost":
+                self._agents.kill(self._workspace.path)
+            else:
+                self._agents.cancel(self._workspace.path, self.grant.task.id)
             return True
 
     def execute(self, refence: Callable[[int], Fence | None]) -> End:
@@ -145,6 +154,8 @@ class TaskRun:
             return self._never_started(error)
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
             _log.warning("agent_lost", task=self.grant.task.id, reason=str(error))
+            if self._stop is not None:
+                return self._stopped()
             late = isinstance(error, AgentTimeout)
             return self._resolved(timed_out(self._kind) if late else failed(self._kind))
         except AgentKilled:
@@ -171,6 +182,8 @@ class TaskRun:
             return _STORE_BUSY
         if error.error_kind == "lease_lost":
             return _LEASE_LOST if error.stored_fence is None else _Behind(error.stored_fence)
+        if error.error_kind == "task_cancelled" and self._stop is not None:
+            return self._stopped(is_given_up=True)
         if error.error_kind == "task_closed":  # an earlier worker resolved it and died before it said so
             return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
         return failed(self._kind, error.error_kind)
@@ -178,12 +191,23 @@ class TaskRun:
     def _never_started(self, error: AgentUnavailable) -> End:
         _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
         end = failed(self._kind, "agent_unavailable")
-        is_first_run = self.grant.task.attempt == 1 and not self.grant.task.handed_back
-        return end if is_first_run else self._resolved(end)
+        return end if self._is_first_run else self._resolved(end)
 
-    def _stopped(self) -> End:
+    @property
+    def _is_first_run(self) -> bool:
+        """Whether no other run of the task can have committed."""
+        return self.grant.task.attempt == 1 and not self.grant.task.handed_back
+
+    def _stopped(self, *, is_given_up: bool = False) -> End:
+        """The end of a run that was to stop.
+
+        Args:
+            is_given_up: whether the child says that this run committed nothing, and never will.
+        """
         if self._stop == "lost":
             return _LEASE_LOST  # another holder has the task; finish will be fenced
+        if is_given_up and self._is_first_run:
+            return CANCELLED if self._stop == "cancel" else _HAND_BACK
         if self._stop == "cancel":
             return self._resolved(CANCELLED)
         # without a reason of ours the guard did it: this process was paused for longer than a lease

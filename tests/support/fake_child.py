@@ -2,7 +2,7 @@
 
 Run as a script it is the child; imported it offers the command that starts one. Every process appends
 its id and its process group's to ``started`` in its working directory. If there is a named pipe ``taken``
-there, the child writes to it when it takes a remember call.
+there, the child writes to it when it takes a remember or undo call.
 """
 
 import json
@@ -20,6 +20,7 @@ REMEMBER = "qwen/control/workspace/memory/remember"
 AVAILABILITY = f"{REMEMBER}/availability"
 RESOLVE = "memlane/memory/resolve"
 UNDO = "memlane/memory/undo"
+CANCEL = "memlane/cancel"
 PING = "qwen/status/channel/ping"
 LONG_SUMMARY_CHARS = 1000
 
@@ -104,6 +105,9 @@ class Child:
     def undo(self, message_id: object, params: dict[str, Any]) -> None:
         answer(message_id, {"summary": f"Took {params['revision']} back.", "touchedScopes": ["user"]})
 
+    def cancel(self, message_id: object, _params: dict[str, Any]) -> None:
+        answer(message_id, {"cancelling": False})
+
     def input_ends(self) -> None:
         """Called when stdin has ended."""
 
@@ -160,6 +164,29 @@ class ExitsAfterAnswer(Child):
 
 class HangsInCall(Child):
     def remember(self, message_id: object, params: dict[str, Any]) -> None:
+        pass
+
+
+class GivesUp(Child):
+    """A remember call waits for its cancel; what it is answered then is its content, as JSON."""
+
+    def remember(self, message_id: object, params: dict[str, Any]) -> None:
+        self.waiting = message_id, params
+
+    def cancel(self, message_id: object, params: dict[str, Any]) -> None:
+        remember_id, remember_params = self.waiting
+        assert params == {"taskId": remember_params["_meta"]["memlane/task"]["taskId"]}
+        answer(message_id, {"cancelling": True})
+        send({"jsonrpc": "2.0", "id": remember_id} | json.loads(remember_params["content"]))
+
+
+class IgnoresCancel(HangsInCall):
+    def cancel(self, message_id: object, params: dict[str, Any]) -> None:
+        pass
+
+
+class HangsInUndo(IgnoresCancel):
+    def undo(self, message_id: object, params: dict[str, Any]) -> None:
         pass
 
 
@@ -341,10 +368,11 @@ def main() -> None:
         REMEMBER: child.remember,
         RESOLVE: child.resolve,
         UNDO: child.undo,
+        CANCEL: child.cancel,
     }
     while line := sys.stdin.buffer.readline():
         body = json.loads(line)
-        if body["method"] == REMEMBER and Path("taken").is_fifo():
+        if body["method"] in (REMEMBER, UNDO) and Path("taken").is_fifo():
             Path("taken").write_text("taken")
         methods[body["method"]](body["id"], body["params"])
     child.input_ends()

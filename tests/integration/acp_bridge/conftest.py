@@ -8,7 +8,7 @@ import pytest
 from acp_bridge.bridge import Bridge, open_bridge
 from acp_bridge.limits import Limits
 from core import acp
-from core.memory_calls import MemoryCall, RememberParams, RememberResult
+from core.memory_calls import MemoryCall, RememberParams, RememberResult, TaskResult, UndoParams
 from tests.support import fake_child
 from tests.support.child_processes import running_in_group, wait_until_group_is_gone
 
@@ -44,6 +44,13 @@ class Desk:
     def available(self):
         return self.bridge.available(str(self.path))
 
+    def undo(self):
+        params = UndoParams(cwd=str(self.path), revision="r7")
+        return self.run(MemoryCall(acp.UNDO, params, TaskResult))
+
+    def cancel(self, task_id="remember-1"):
+        self.bridge.cancel(str(self.path), task_id)
+
     def kill(self):
         self.bridge.kill(str(self.path))
 
@@ -60,7 +67,7 @@ class Desk:
         os.mkfifo(self.taken)
 
     def wait_taken(self):
-        """Block until the child has taken a remember call."""
+        """Block until the child has taken a remember or undo call."""
         assert self.taken.read_text() == "taken"
 
 

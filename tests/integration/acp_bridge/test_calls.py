@@ -8,7 +8,7 @@ from acp_bridge.bridge import open_bridge
 from acp_bridge.errors import AgentFailed, AgentProtocolError, AgentUnavailable
 from core import acp
 from core.errors import ConfigError
-from core.memory_calls import MemoryCall, RememberParams, RememberResult, TaskResult, UndoParams
+from core.memory_calls import MemoryCall, RememberParams, RememberResult
 
 
 def seen_by_child(result: RememberResult) -> Any:
@@ -65,9 +65,8 @@ def test_a_foreign_child_never_sees_our_meta_and_its_unknown_keys_are_ignored(op
 
 def test_what_a_foreign_child_cannot_serve_goes_to_a_child_of_ours(open_desk):
     desk = open_desk("Foreign")
-    params = UndoParams(cwd=str(desk.path), revision="r7")
 
-    result = desk.run(MemoryCall(acp.UNDO, params, TaskResult))
+    result = desk.undo()
 
     assert result.summary == "Took r7 back."
     assert len(desk.pids()) == 2

@@ -37,7 +37,7 @@ class Agents:
         """
         self.now_ms = 0
         self.ran = 0
-        self.kills = 0
+        self.cancels = 0
         self._task_ms = task_ms
         self._after = after
 
@@ -47,8 +47,8 @@ class Agents:
         self._after(self.ran)
         return DONE
 
-    def kill(self, _workspace: str) -> None:
-        self.kills += 1
+    def cancel(self, *_: Any) -> None:
+        self.cancels += 1
 
     def extend(self, *_: Any) -> None:
         """Nothing has a life to be extended."""
@@ -144,4 +144,4 @@ def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench:
 
     runner.run_lane(bench.lane.workspace, 3)  # returns, though its end could not be written
 
-    assert (agents.ran, agents.kills) == (1, 1)
+    assert (agents.ran, agents.cancels) == (1, 1)

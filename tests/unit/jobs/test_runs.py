@@ -1,5 +1,6 @@
 """How each end of a run is judged: what the child says counts, everything else is resolved first."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,22 +29,32 @@ NOTHING = object()
 
 @dataclass
 class Scripted:
-    """Answers as told, one answer a call, the last one again and again; raises what is an exception."""
+    """Answers as told, one answer a call, the last one again and again; raises what is an exception.
+
+    Attributes:
+        meanwhile: happens while the task runs.
+    """
 
     answers: list[Any]
     recorded: Any = NOTHING
     calls: list[tuple[MemoryCall, TaskMeta]] = field(default_factory=list)
     resolves: list[ResolveParams] = field(default_factory=list)
+    cancels: list[tuple[str, str]] = field(default_factory=list)
     kills: int = 0
+    meanwhile: Callable[[], object] = lambda: None
 
     def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> Any:
         self.calls.append((call, meta))
+        self.meanwhile()
         return _given(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
 
     def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
         self.resolves.append(params)
         assert self.recorded is not NOTHING, "this end must not be resolved"
         return ResolveResult(result=_given(self.recorded))
+
+    def cancel(self, workspace: str, task_id: str) -> None:
+        self.cancels.append((workspace, task_id))
 
     def kill(self, workspace: str) -> None:
         self.kills += 1
@@ -254,6 +265,72 @@ def test_a_run_that_is_over_kills_nothing_as_the_child_may_be_at_the_next_task()
 
     assert not task_run.stop("lost")
     assert agents.kills == 1
+
+
+GIVEN_UP = AgentFailed("task_cancelled", details="")
+
+
+def told_to_stop(
+    reason: Any, answer: Any, *, attempt: int = 1, recorded: Any = NOTHING
+) -> tuple[End, Scripted]:
+    """The end of a run that was to stop while the child was at work, and then answered so."""
+    agents = scripted(answer, recorded=recorded)
+    task_run = run_of(agents, attempt=attempt)
+    agents.meanwhile = lambda: task_run.stop(reason)
+    return task_run.execute(lambda _: None), agents
+
+
+@pytest.mark.parametrize("reason", ["cancel", "shutdown"])
+def test_the_child_of_a_run_that_is_to_stop_is_asked_and_not_killed(reason: Any):
+    _, agents = told_to_stop(reason, GIVEN_UP)
+
+    assert (agents.cancels, agents.kills) == ([("/w", "remember-1")], 0)
+
+
+def test_a_run_that_is_being_cancelled_and_loses_its_lease_is_killed():
+    agents = scripted(AgentKilled("stopped"), recorded=None)
+    task_run = run_of(agents)
+    agents.meanwhile = lambda: [task_run.stop("cancel"), task_run.stop("lost")]
+
+    task_run.execute(lambda _: None)
+
+    assert (len(agents.cancels), agents.kills) == (1, 1)
+
+
+def test_a_first_run_that_the_child_gave_up_is_cancelled_and_nobody_else_is_asked():
+    end, agents = told_to_stop("cancel", GIVEN_UP)
+
+    assert (end.status, end.code, agents.resolves) == ("cancelled", "task_cancelled", [])
+
+
+def test_a_later_run_that_the_child_gave_up_is_resolved_because_an_earlier_one_may_have_committed():
+    end, agents = told_to_stop("cancel", GIVEN_UP, attempt=2, recorded=RECORDED)
+
+    assert (end.status, end.revision, agents.resolves[0].close) == ("completed", "r7", True)
+
+
+def test_a_run_that_the_child_gave_up_for_a_shutdown_is_handed_back_and_never_closed():
+    first, agents = told_to_stop("shutdown", GIVEN_UP)
+    later, later_agents = told_to_stop("shutdown", GIVEN_UP, attempt=2, recorded=None)
+
+    assert [(end.status, end.cause) for end in (first, later)] == [("queued", None)] * 2
+    assert (agents.resolves, later_agents.resolves[0].close) == ([], False)
+
+
+def test_a_commit_that_won_against_the_cancel_completes_the_task():
+    end, agents = told_to_stop("cancel", RememberResult.model_validate(RECORDED))
+
+    assert (end.status, agents.resolves) == ("completed", [])
+
+
+def test_a_child_that_dies_of_a_cancel_is_resolved_to_cancelled():
+    end, agents = told_to_stop("cancel", AgentDied("died", exit_code=1), recorded=None)
+
+    assert (end.status, agents.resolves[0].close) == ("cancelled", True)
+
+
+def test_a_child_that_gives_up_unasked_has_failed():
+    assert run(scripted(GIVEN_UP)).code == "remember_failed"
 
 
 def test_a_cancelled_task_that_had_run_before_is_resolved_to_cancelled():
