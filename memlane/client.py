@@ -153,6 +153,18 @@ class Client:
         """
         return _task(transport.send(self._http, "POST", f"{_task_path(task_id, workspace)}/apply", body={}))
 
+    def cancel(self, task_id: str, *, workspace: str | None = None) -> Task:
+        """Have a task cancelled; one that has not begun never does, one that runs is told to stop.
+
+        A task that has committed by then completes all the same, so ``wait`` for how it ended.
+
+        Raises:
+            NotFound: no such task.
+            MemlaneApiError: refused; ``task_finished`` if it has ended.
+            Unreachable: no answer.
+        """
+        return _task(transport.send(self._http, "POST", f"{_task_path(task_id, workspace)}/cancel", body={}))
+
     def undo(self, revision: str, *, workspace: str | None = None) -> Task:
         """Ask for a revision of memory to be taken back; what changed since is kept where both fit together.
 

@@ -118,6 +118,7 @@ class Task(Answer):
         attempt: runs so far.
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, when something changed.
+        cancel_requested: somebody wants it cancelled; it may complete all the same.
     """
 
     task_id: str
@@ -136,6 +137,7 @@ class Task(Answer):
     outcome: Outcome | None = None
     revision: str | None = None
     usage: Usage | None = None
+    cancel_requested: bool = False
 
     @property
     def finished(self) -> bool:

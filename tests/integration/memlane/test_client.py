@@ -91,6 +91,17 @@ def test_a_preview_is_applied_at_its_own_task():
     assert (service.requests[0].method, service.requests[0].path) == ("POST", path)
 
 
+def test_a_task_is_cancelled_at_its_own_place():
+    with client_of(Reply(202, TASK | {"cancelRequested": True})) as (client, service):
+        task = client.cancel("undo-1")
+
+    assert (service.requests[0].method, service.requests[0].path) == (
+        "POST",
+        "/workspace/memory/tasks/undo-1/cancel",
+    )
+    assert task.cancel_requested
+
+
 def test_a_task_of_a_kind_without_a_place_of_its_own_is_found_among_all():
     with client_of(Reply(200, TASK)) as (client, service):
         client.get("undo-1")

@@ -86,6 +86,21 @@ def test_undo_asks_for_a_revision_to_be_taken_back(capsys):
     )
 
 
+@pytest.mark.parametrize(
+    ("ended", "code", "word"),
+    [
+        ({"cancelRequested": True, "status": "running"}, 0, "told to stop"),
+        ({"status": "failed", "outcome": "cancelled"}, 0, "cancelled"),
+        ({"status": "completed", "outcome": "completed"}, 1, "completed"),
+    ],
+)
+def test_cancel_says_what_became_of_the_task(capsys, ended, code, word):
+    with scripted_service([Reply(202, QUEUED | ended)]) as service:
+        assert run("cancel", QUEUED["taskId"], "--url", service.url) == code
+
+    assert capsys.readouterr().out == f"{QUEUED['taskId']} is {word}\n"
+
+
 EVENT = {"id": 7, "v": 1, "type": "memory_changed", "data": {"scope": "managed", "n": 1}}
 STREAM = {"Content-Type": "text/event-stream"}
 
