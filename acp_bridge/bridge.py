@@ -13,6 +13,7 @@ from acp_bridge.environment import child_environment
 from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
 from acp_bridge.limits import Limits
 from acp_bridge.loop_thread import LoopThread
+from acp_bridge.notices import ProgressListener, ignore_progress
 from acp_bridge.process import Launch
 from acp_bridge.task_call import TaskCall
 from acp_bridge.workspace_agent import WorkspaceAgent
@@ -70,7 +71,14 @@ class Bridge:
         self._task_calls: set[TaskCall] = set()
         self._thread = LoopThread("acp-bridge")
 
-    def run(self, workspace: str, call: MemoryCall, meta: acp.TaskMeta) -> TaskResult:
+    def run(
+        self,
+        workspace: str,
+        call: MemoryCall,
+        meta: acp.TaskMeta,
+        *,
+        on_progress: ProgressListener = ignore_progress,
+    ) -> TaskResult:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
         The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. What a
@@ -78,6 +86,8 @@ class Bridge:
 
         Args:
             workspace: canonical path.
+            on_progress: called on the bridge's thread with each progress that a child of ours tells; must
+                not block.
 
         Raises:
             AgentUnavailable: no child could be started; nothing was sent.
@@ -88,7 +98,7 @@ class Bridge:
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
 
         async def work() -> TaskResult:
-            with self._under_way(workspace, meta.task_id) as task:
+            with self._under_way(workspace, meta.task_id, on_progress) as task:
                 async with self._agent(workspace).use() as connection:
                     if connection.speaks_memlane or not call.is_ours:
                         with task.on(connection):
@@ -207,8 +217,9 @@ class Bridge:
             agent.kill()
 
     @contextmanager
-    def _under_way(self, workspace: str, task_id: str) -> Iterator[TaskCall]:
-        task = TaskCall(workspace, task_id, grace_s=self._limits.cancel_grace_s)
+    def _under_way(self, workspace: str, task_id: str, on_progress: ProgressListener) -> Iterator[TaskCall]:
+        grace_s = self._limits.cancel_grace_s
+        task = TaskCall(workspace, task_id, grace_s=grace_s, on_progress=on_progress)
         self._task_calls.add(task)
         try:
             yield task

@@ -16,6 +16,7 @@ from typing import Any
 from acp_bridge.errors import AgentDied, AgentKilled, AgentProtocolError, AgentTimeout
 from acp_bridge.handshake import Handshake, initialize_params, read_handshake
 from acp_bridge.lifeline import Lifeline
+from acp_bridge.notices import Notices
 from acp_bridge.process import ChildProcess, Launch
 from core import acp, jsonrpc
 from core.errors import MemlaneError
@@ -35,10 +36,15 @@ class _PendingCall:
 
 
 class Connection:
-    """A child and the calls that wait for its answers. For use on one loop's thread."""
+    """A child and the calls that wait for its answers. For use on one loop's thread.
+
+    Attributes:
+        notices: what the child tells by itself.
+    """
 
     def __init__(self, launch: Launch, workspace: str) -> None:
         """Prepare a link to a child that runs in ``workspace``; ``open`` starts it."""
+        self.notices = Notices()
         self._limits = launch.limits
         self._child = ChildProcess(launch, workspace, on_output=self._receive)
         self._lifeline = Lifeline(launch.limits, tell=self._child.extend_to)
@@ -183,7 +189,7 @@ class Connection:
             case jsonrpc.Request():
                 self._refuse(message)
             case jsonrpc.Notification():
-                _log.debug("agent_notification", pid=self.pid)
+                self.notices.take(message, pid=self.pid, is_ours=self.speaks_memlane)
             case jsonrpc.Junk():
                 self._count_junk(message)
 

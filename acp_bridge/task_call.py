@@ -7,6 +7,7 @@ from typing import Any
 
 from acp_bridge.connection import Connection
 from acp_bridge.errors import AgentKilled
+from acp_bridge.notices import ProgressListener
 from core import acp
 
 
@@ -17,15 +18,19 @@ class TaskCall:
         workspace: canonical path.
     """
 
-    def __init__(self, workspace: str, task_id: str, *, grace_s: float) -> None:
+    def __init__(
+        self, workspace: str, task_id: str, *, grace_s: float, on_progress: ProgressListener
+    ) -> None:
         """Begin without a child.
 
         Args:
             grace_s: how long a child may take to give the task up.
+            on_progress: gets what the child says of the task's progress; must not block.
         """
         self.workspace = workspace
         self.task_id = task_id
         self._grace_s = grace_s
+        self._on_progress = on_progress
         self._connection: Connection | None = None
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._giving_up: asyncio.Task[None] | None = None
@@ -35,7 +40,8 @@ class TaskCall:
         """Be on this child, which may yet have to start, until the body ends with the call's own end."""
         self._connection = connection
         try:
-            yield
+            with connection.notices.heard_by(self._on_progress, task_id=self.task_id):
+                yield
         finally:
             self._ended.set_result(None)
 

@@ -24,7 +24,7 @@ class NoopBridge:
         self._hold_s = hold_s
         self._closed = Event()
 
-    def run(self, workspace: str, call: MemoryCall, _meta: TaskMeta) -> RememberResult:
+    def run(self, workspace: str, call: MemoryCall, _meta: TaskMeta, **_progress: object) -> RememberResult:
         """Run a task, which is always a remember."""
         params = cast("RememberParams", call.params)
         self._diary.note(workspace.rpartition("/")[2], int(params.content), now_ns())

@@ -18,7 +18,8 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from core.acp import ResolveParams, ResolveResult, TaskMeta
+from acp_bridge.notices import ProgressListener
+from core.acp import Progress, ResolveParams, ResolveResult, TaskMeta
 from core.errors import DependencyError
 from core.ids import Kind, LaneId
 from core.logs import get_logger
@@ -51,7 +52,9 @@ class _Behind:
 class Agents(Protocol):
     """What a run needs of the bridge."""
 
-    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> TaskResult:
+    def run(
+        self, workspace: str, call: MemoryCall, meta: TaskMeta, *, on_progress: ProgressListener
+    ) -> TaskResult:
         """Run a task on the workspace's child."""
         ...
 
@@ -68,6 +71,10 @@ class Agents(Protocol):
         ...
 
 
+def _ignore(_grant: Grant, _progress: Progress) -> None:
+    """Tell nobody."""
+
+
 class TaskRun:
     """A granted task on its way to its end.
 
@@ -75,8 +82,23 @@ class TaskRun:
         grant: what the end must be reported under; its fence may have grown.
     """
 
-    def __init__(self, agents: Agents, workspace: Workspace, grant: Grant, *, lane: LaneId) -> None:
+    def __init__(
+        self,
+        agents: Agents,
+        workspace: Workspace,
+        grant: Grant,
+        *,
+        lane: LaneId,
+        on_progress: Callable[[Grant, Progress], None] = _ignore,
+    ) -> None:
+        """Begin nothing yet.
+
+        Args:
+            on_progress: hears, on the bridge's thread, how far the task is, and under which grant; must not
+                block.
+        """
         self.grant = grant
+        self._on_progress = on_progress
         self._agents = agents
         self._workspace = workspace
         self._lane = lane
@@ -173,7 +195,10 @@ class TaskRun:
             client_id=self.grant.task.client_id,
             dry_run=self.grant.input.get(DRY_RUN) is True,
         )
-        return self._agents.run(self._workspace.path, call, meta)
+        return self._agents.run(self._workspace.path, call, meta, on_progress=self._note)
+
+    def _note(self, progress: Progress) -> None:
+        self._on_progress(self.grant, progress)
 
     def _answered(self, error: AgentFailed) -> End | _Behind:
         _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)

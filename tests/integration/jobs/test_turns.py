@@ -16,6 +16,7 @@ from jobs.broker import Doorbell, open_broker
 from jobs.deployment import Deployment
 from jobs.keeper import Keeper
 from jobs.presence import Presence
+from jobs.progress import ProgressTeller
 from jobs.registry import WorkerRegistry
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest
@@ -41,7 +42,7 @@ class Agents:
         self._task_ms = task_ms
         self._after = after
 
-    def run(self, *_: Any) -> RememberResult:
+    def run(self, *_: Any, **__: Any) -> RememberResult:
         self.ran += 1
         self.now_ms += self._task_ms
         self._after(self.ran)
@@ -66,6 +67,7 @@ class Bench:
         self.monkeypatch = monkeypatch
         registry = WorkerRegistry(connect(settings.state))
         self.keeper = Keeper(self.lane.lanes, renew_ms=60_000)
+        self.progress = ProgressTeller(self.lane.lanes)
         self.presence = Presence(registry, "w", facts={}, ask=lambda _: True, period_s=60.0)
 
     def runner(self, agents: Agents, *, tasks: int, batch: int = 64) -> LaneRunner:
@@ -77,6 +79,7 @@ class Bench:
             keeper=self.keeper,
             doorbell=self.doorbell,
             presence=self.presence,
+            progress=self.progress,
             deployment=Deployment(self.lane.redis, configured=None),
             bridge=cast("Bridge", agents),
             workspaces=self.workspaces,
@@ -91,6 +94,7 @@ class Bench:
     def close(self) -> None:
         self.keeper.close()
         self.presence.close()
+        self.progress.close()
 
 
 @pytest.fixture

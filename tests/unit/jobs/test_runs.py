@@ -43,7 +43,7 @@ class Scripted:
     kills: int = 0
     meanwhile: Callable[[], object] = lambda: None
 
-    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> Any:
+    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta, *, on_progress: Any) -> Any:
         self.calls.append((call, meta))
         self.meanwhile()
         return _given(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
