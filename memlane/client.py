@@ -278,7 +278,7 @@ class Client:
             task: as ``remember`` or ``get`` returned it, or its id.
             timeout_s: longest wait, seconds; the default covers the longest run of one task.
             workspace: id or absolute path of the one that a bare id belongs to; None means the primary.
-            on_change: called with the task whenever its status or position is another than before.
+            on_change: called with the task whenever its status, position or progress is another than before.
 
         Raises:
             WaitTimeout: it has not ended yet.
@@ -294,7 +294,7 @@ class Client:
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _SLOWEST_POLL_S)
             before, task = task, self._read_again(task)
-            if on_change is not None and (task.status, task.position) != (before.status, before.position):
+            if on_change is not None and _stand(task) != _stand(before):
                 on_change(task)
         return task
 
@@ -363,6 +363,10 @@ class Client:
             return self.get(task.task_id, workspace=task.workspace_id)
         except (Unreachable, Unavailable):
             return task
+
+
+def _stand(task: Task) -> tuple[object, ...]:
+    return task.status, task.position, task.progress
 
 
 def _base(workspace: str | None) -> str:

@@ -68,7 +68,12 @@ def _progress() -> Iterator[Callable[[Task], object]]:
 
 def _state(task: Task) -> str:
     place = f", position {task.position}" if task.position else ""
-    return f"{task.task_id} is {task.status}{place}"
+    turn = (
+        f", turn {task.progress.turn} of {task.progress.max_turns}"
+        if task.progress and task.progress.turn
+        else ""
+    )
+    return f"{task.task_id} is {task.status}{place}{turn}"
 
 
 def _told(task: Task) -> str:

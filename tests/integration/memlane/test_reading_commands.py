@@ -27,11 +27,14 @@ def test_a_task_can_be_looked_up_and_waited_for(capsys):
     assert json.loads(second) == DONE
 
 
-def test_getting_a_queued_task_can_wait_for_its_end(capsys):
-    with scripted_service([Reply(200, QUEUED), Reply(200, DONE)]) as service:
+def test_getting_a_queued_task_can_wait_for_its_end_and_shows_how_far_it_is(capsys):
+    running = QUEUED | {"status": "running", "position": None, "progress": {"turn": 2, "maxTurns": 6}}
+    with scripted_service([Reply(200, QUEUED), Reply(200, running), Reply(200, DONE)]) as service:
         assert run("get", QUEUED["taskId"], "--url", service.url, "--wait") == 0
 
-    assert capsys.readouterr().out.startswith("Saved")
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Saved")
+    assert f"{QUEUED['taskId']} is running, turn 2 of 6\n" in shown.err
 
 
 REVISION = {
