@@ -33,8 +33,7 @@ def select(
         TaskTimeout: the task's own deadline passed.
     """
     try:
-        limit = Deadline.after(min(SELECTION_MS, deadline.remaining_ms()))
-        chosen = _ask(query, fitting(candidates), model=model, deadline=limit)
+        chosen = _ask(query, fitting(candidates), model=model, deadline=deadline.within(SELECTION_MS))
     except (ModelUnavailable, TaskTimeout, ToolRefused) as error:
         deadline.check()
         _log.warning("selection_fell_back", error=type(error).__name__)

@@ -9,8 +9,10 @@ from agent.budget import allowed_scopes, require_few_writes
 from agent.deadline import Deadline
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
+from agent.progress import ProgressWatch, Tell
 from agent.quarantine import hold_back
 from agent.secrecy import keep_out, shown
+from agent.watch import Watch
 from core.acp import RESERVE_MS, Scope
 from core.clock import boot_ms
 from core.errors import MemlaneError
@@ -59,11 +61,13 @@ class TaskCall:
         deadline: when the last step that may wait for the store has to begin; ``COMMIT_RESERVE_MS``
             before the moment at which the task's time is over.
         dry_run: whether only to show what would be committed.
+        tell: hears how far the task is; None when nobody wants to know.
     """
 
     task: FencedTask
     deadline: Deadline
     dry_run: bool = False
+    tell: Tell | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class Staging:
 
     Attributes:
         transaction: fresh; what is staged here is what gets committed.
+        watch: is to see what the agent does.
     """
 
     transaction: Transaction
@@ -79,6 +84,7 @@ class Staging:
     fast_model: Model
     policy: Policy
     deadline: Deadline
+    watch: Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +217,7 @@ class _StagedRun:
             fast_model=MeteredModel(workplace.fast_model, self._meter),
             policy=workplace.policy,
             deadline=deadline,
+            watch=ProgressWatch(transaction, tell) if (tell := self._call.tell) else Watch(),
         )
         staged = self._work.stage(staging)
         keep_out(transaction, workplace.policy.secrets)
@@ -231,6 +238,7 @@ class _StagedRun:
         return store.commit(transaction, result_of=result_of)
 
     def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
+        self._call.deadline.cancellation.check()  # the store asks for the result last, its lock taken
         result = staged.result_of(commit)
         lead = PREVIEW_LEAD if self._call.dry_run else ""
         summary = lead + shown(result.summary, self._workplace.policy.secrets)
@@ -251,7 +259,8 @@ def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Wo
 
 def _recorded(call: TaskCall, workplace: Workplace) -> dict[str, Any] | None:
     """The recorded result of a commit that failed; None also when there is no time left to ask."""
+    if call.deadline.remaining_ms() == 0:
+        return None
     with suppress(MemlaneError):
-        call.deadline.check()
         return workplace.store.resolve(call.task, close=False)
     return None

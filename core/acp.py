@@ -24,12 +24,14 @@ IMPORT = "memlane/memory/import"
 RESOLVE = "memlane/memory/resolve"
 CANCEL = "memlane/cancel"
 PROGRESS = "memlane/progress"  # a notification
+CANCEL_REQUEST = "$/cancel_request"  # a notification of ACP's own
 MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT})
 
 TASK_META = "memlane/task"
 CAPABILITY_META = "memlane"
 
 TASK_FAILED = -32099
+REQUEST_CANCELLED = -32800  # what ACP answers to a request that was called off by its id
 UNAVAILABLE = -32009
 
 AGENT_TIMEOUT_MS = 295_000  # the child gives up first and says why

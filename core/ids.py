@@ -51,6 +51,11 @@ def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:
     return LaneId(f"{deployment}/{workspace}")
 
 
+def workspace_of(lane: LaneId) -> WorkspaceId:
+    """The workspace whose lane this is, whichever the deployment."""
+    return WorkspaceId(lane.rpartition("/")[2])
+
+
 def new_uuid() -> str:
     """Make a random UUID string."""
     return str(uuid.uuid4())

@@ -153,6 +153,18 @@ class Client:
         """
         return _task(transport.send(self._http, "POST", f"{_task_path(task_id, workspace)}/apply", body={}))
 
+    def cancel(self, task_id: str, *, workspace: str | None = None) -> Task:
+        """Have a task cancelled; one that has not begun never does, one that runs is told to stop.
+
+        A task that has committed by then completes all the same, so ``wait`` for how it ended.
+
+        Raises:
+            NotFound: no such task.
+            MemlaneApiError: refused; ``task_finished`` if it has ended.
+            Unreachable: no answer.
+        """
+        return _task(transport.send(self._http, "POST", f"{_task_path(task_id, workspace)}/cancel", body={}))
+
     def undo(self, revision: str, *, workspace: str | None = None) -> Task:
         """Ask for a revision of memory to be taken back; what changed since is kept where both fit together.
 
@@ -266,7 +278,7 @@ class Client:
             task: as ``remember`` or ``get`` returned it, or its id.
             timeout_s: longest wait, seconds; the default covers the longest run of one task.
             workspace: id or absolute path of the one that a bare id belongs to; None means the primary.
-            on_change: called with the task whenever its status or position is another than before.
+            on_change: called with the task whenever its status, position or progress is another than before.
 
         Raises:
             WaitTimeout: it has not ended yet.
@@ -282,7 +294,7 @@ class Client:
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _SLOWEST_POLL_S)
             before, task = task, self._read_again(task)
-            if on_change is not None and (task.status, task.position) != (before.status, before.position):
+            if on_change is not None and _stand(task) != _stand(before):
                 on_change(task)
         return task
 
@@ -351,6 +363,10 @@ class Client:
             return self.get(task.task_id, workspace=task.workspace_id)
         except (Unreachable, Unavailable):
             return task
+
+
+def _stand(task: Task) -> tuple[object, ...]:
+    return task.status, task.position, task.progress
 
 
 def _base(workspace: str | None) -> str:
