@@ -13,7 +13,7 @@ from core.errors import InputError
 from memory.document import parse_document
 from memory.entries import parse_entries
 from memory.errors import DocumentInvalid
-from memory.standing import is_under_review
+from memory.standing import waits_for_review
 from memory.transaction import Change, Transaction
 
 MIN_KEPT_OF_REMOVED = 0.5  # share of the words of each fact of a document that is removed
@@ -46,12 +46,6 @@ def is_taken_in(source: bytes, content: bytes) -> bool:
     return all(kept.says(text) for text in _facts_of(source))
 
 
-def waits_for_approval(data: bytes) -> bool:
-    """Tell whether a person has to approve a document before it counts."""
-    document = parse_document(data)
-    return document is not None and is_under_review(document)
-
-
 class _Kept:
     """What is said by the documents that stay."""
 
@@ -74,7 +68,7 @@ class _Kept:
 
 
 def _problem(change: Change, before: bytes, kept: _Kept) -> str:
-    if waits_for_approval(before):
+    if waits_for_review(before):
         return UNDER_REVIEW
     facts = _facts_of(before)
     is_kept = (

@@ -103,11 +103,13 @@ class Work:
         writable: scopes whose documents may change.
         stage: stages the changes of one attempt; called again, on a fresh transaction, after a conflict.
         max_files: how many documents may change.
+        holds_back: whether what gives agents orders waits for a person, where the policy says so.
     """
 
     writable: frozenset[Scope]
     stage: Callable[[Staging], Staged]
     max_files: int = MAX_FILES
+    holds_back: bool = True
 
 
 def run_task(work: Work, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
@@ -214,7 +216,7 @@ class _StagedRun:
         )
         staged = self._work.stage(staging)
         keep_out(transaction, workplace.policy.secrets)
-        if workplace.policy.quarantine:
+        if workplace.policy.quarantine and self._work.holds_back:
             hold_back(transaction)
         require_few_writes(transaction, workplace.policy)
         deadline.check()

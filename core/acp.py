@@ -20,10 +20,11 @@ DREAM = "qwen/control/workspace/memory/dream"
 APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
 IMPORT = "memlane/memory/import"
+REVIEW = "memlane/memory/review"
 RESOLVE = "memlane/memory/resolve"
 CANCEL = "memlane/cancel"
 PROGRESS = "memlane/progress"  # a notification
-MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT})
+MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT, REVIEW})
 
 TASK_META = "memlane/task"
 CAPABILITY_META = "memlane"
@@ -39,8 +40,10 @@ Scope = Literal["user", "project"]
 Topic = Literal["user", "feedback", "project", "reference"]
 ContextMode = Literal["workspace", "clean"]
 ConflictPolicy = Literal["fail", "skip", "replace"]
+ReviewDecision = Literal["approve", "reject"]
 ArchiveFormat = Literal["tar.gz", "zip"]
 MAX_CONTENT_BYTES = 65_536
+MAX_BODY_BYTES = 10 * 1024 * 1024  # of a request, so of an archive too, and of what it holds to import
 MAX_IMPORTED = 2_000  # documents of one import: what one hold of a store's lock can prepare on a slow disk
 
 ErrorKind = Literal[
@@ -58,6 +61,8 @@ ErrorKind = Literal[
     "undo_timeout",
     "import_failed",
     "import_timeout",
+    "review_failed",
+    "review_timeout",
     "model_unavailable",
     "model_rejected",
     "budget_exceeded",

@@ -9,7 +9,20 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from core.acp import APPLY, IMPORT, MAX_IMPORTED, UNDO, ConflictPolicy, ContextMode, Scope, Topic, Usage, Wire
+from core.acp import (
+    APPLY,
+    IMPORT,
+    MAX_IMPORTED,
+    REVIEW,
+    UNDO,
+    ConflictPolicy,
+    ContextMode,
+    ReviewDecision,
+    Scope,
+    Topic,
+    Usage,
+    Wire,
+)
 
 
 class RememberParams(Wire):
@@ -103,6 +116,21 @@ class ImportParams(Wire):
     documents: Annotated[list[ImportedDocument], Field(max_length=MAX_IMPORTED)]
     conflict: ConflictPolicy = "fail"
     skipped: Annotated[int, Field(ge=0)] = 0
+
+
+class ReviewParams(Wire):
+    """Params of the review method, which ends a document's wait for a person.
+
+    Attributes:
+        path: relative to the root of its scope.
+        sha256: of the bytes that the person saw, in hex; others are not decided on.
+    """
+
+    cwd: str
+    scope: Scope
+    path: Text
+    decision: ReviewDecision
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 Summary = Annotated[str, StringConstraints(max_length=20_000)]
@@ -257,4 +285,4 @@ class MemoryCall:
     @property
     def is_ours(self) -> bool:
         """Whether only a child of ours can serve it."""
-        return self.method in (APPLY, UNDO, IMPORT)
+        return self.method in (APPLY, UNDO, IMPORT, REVIEW)

@@ -154,6 +154,27 @@ class Document(Answer):
     path: str
 
 
+class StoredDocument(Document):
+    """A memory document as the service holds it.
+
+    Attributes:
+        under_review: whether it waits for a person, out of every index and search.
+        content, sha256: its text, and the digest of its bytes in hex; only when it was asked for alone.
+    """
+
+    name: str
+    description: str = ""
+    under_review: bool = False
+    content: str | None = None
+    sha256: str | None = None
+
+
+class StoredDocuments(Answer):
+    """Some documents, by scope and path."""
+
+    documents: tuple[StoredDocument, ...]
+
+
 class Revision(Answer):
     """One commit to memory.
 

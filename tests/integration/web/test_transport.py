@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.web_server import WebServer
-from web.body import MAX_BODY_BYTES
+from core.acp import MAX_BODY_BYTES
 
 REMEMBER = "POST /workspace/memory/remember HTTP/1.1"
 HEALTH = "GET /health HTTP/1.1"

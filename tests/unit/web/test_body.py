@@ -9,7 +9,8 @@ from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
 from core.errors import InputError
-from web.body import MAX_BODY_BYTES, read_json_object
+from core.acp import MAX_BODY_BYTES
+from web.body import read_json_object
 from web.errors import BodyTimeout, PayloadTooLarge, UnsupportedMediaType
 
 
