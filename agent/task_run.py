@@ -1,19 +1,18 @@
 """How a task of any kind runs: sealed, staged on a transaction, again after a conflict, committed once."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from agent.budget import allowed_scopes, require_few_writes
 from agent.deadline import Deadline
+from agent.errors import TaskTimeout
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
 from agent.quarantine import hold_back
 from agent.secrecy import keep_out, shown
 from core.acp import RESERVE_MS, Scope
 from core.clock import boot_ms
-from core.errors import MemlaneError
 from core.logs import get_logger
 from core.memory_calls import TaskResult
 from core.policies import Policy
@@ -240,7 +239,11 @@ class _StagedRun:
 
 
 def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Workplace) -> dict[str, Any]:
-    """Commit; a failure that may have come after the commit point is looked into."""
+    """Commit; a failure that may have come after the commit point is looked into.
+
+    Raises:
+        StoreBusy: also when the store can't tell whether it has committed; a task that runs again finds out.
+    """
     try:
         return commit()
     except (StoreBusy, StoreUnusable):
@@ -252,8 +255,8 @@ def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Wo
 
 
 def _recorded(call: TaskCall, workplace: Workplace) -> dict[str, Any] | None:
-    """The recorded result of a commit that failed; None also when there is no time left to ask."""
-    with suppress(MemlaneError):
+    try:
         call.deadline.check()
         return workplace.store.resolve(call.task, close=False)
-    return None
+    except (TaskTimeout, StoreBusy, StoreUnusable) as error:
+        raise StoreBusy("it can't be told whether the task has committed") from error
