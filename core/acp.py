@@ -98,7 +98,8 @@ class TaskMeta(Wire):
         fence: fencing token of the lease under which the task runs.
         timeout_ms: what is left of the task's time when the request is sent, milliseconds.
         attempt: which run of the task this is, from 1.
-        dry_run: change nothing; the result says in ``preview`` what would have changed.
+        dry_run: change nothing; the result says in ``preview`` what would have changed. Of no meaning to undo
+            and apply, which have shown before what they do.
     """
 
     task_id: str
