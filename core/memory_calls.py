@@ -237,16 +237,25 @@ class ForgetResult(TaskResult):
     touched_topics: list[Topic]
 
 
+class LeftMemory(Wire):
+    """A root as a finished dream left it, by which the next dream knows it again."""
+
+    scope: Scope
+    digest: str
+
+
 class DreamResult(TaskResult):
     """Answer of the dream method.
 
     Attributes:
+        left: ours; None of a dream that did not come to its end, or had nothing to look at.
         touched_scopes: ours; a foreign child doesn't tell, its dreams are of the project.
         deduped_entries: distinct documents or entries that were merged into others.
     """
 
-    private: ClassVar[dict[str, Any]] = {**TaskResult.private, "touched_scopes": True}
+    private: ClassVar[dict[str, Any]] = {**TaskResult.private, "touched_scopes": True, "left": True}
 
+    left: LeftMemory | None = None
     touched_scopes: list[Scope] = Field(default_factory=list)
     touched_topics: list[Topic]
     deduped_entries: Annotated[int, Field(ge=0)]

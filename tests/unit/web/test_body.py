@@ -8,8 +8,8 @@ from gunicorn.http.errors import InvalidChunkSize  # type: ignore[import-untyped
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
-from core.errors import InputError
 from core.acp import MAX_BODY_BYTES
+from core.errors import InputError
 from web.body import read_json_object
 from web.errors import BodyTimeout, PayloadTooLarge, UnsupportedMediaType
 
