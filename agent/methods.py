@@ -13,8 +13,10 @@ from agent.requests import (
     parse_forget,
     parse_import,
     parse_remember,
+    parse_review,
     parse_undo,
 )
+from agent.review import review
 from agent.store_tasks import apply, import_documents, undo
 from agent.task_run import TaskCall, Workplace
 from core import acp
@@ -65,5 +67,6 @@ TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
     acp.DREAM: TaskMethod("dream", ("dream",), parse_dream, dream),
     acp.UNDO: TaskMethod("undo", ("undo",), parse_undo, undo),
     acp.IMPORT: TaskMethod("import", ("import",), parse_import, import_documents),
+    acp.REVIEW: TaskMethod("review", ("review",), parse_review, review),
     acp.APPLY: TaskMethod("apply", ("remember", "forget", "dream"), parse_apply, apply),
 }

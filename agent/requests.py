@@ -9,7 +9,15 @@ from core import acp, ids
 from core.errors import InputError
 from core.ids import Kind, is_client_id, is_task_id
 from core.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
-from core.memory_calls import ApplyParams, DreamParams, ForgetParams, ImportParams, RememberParams, UndoParams
+from core.memory_calls import (
+    ApplyParams,
+    DreamParams,
+    ForgetParams,
+    ImportParams,
+    RememberParams,
+    ReviewParams,
+    UndoParams,
+)
 from core.text import js_trim, utf8_size, well_formed
 
 _P = TypeVar("_P", bound=acp.Wire)
@@ -135,6 +143,15 @@ def parse_import(params: dict[str, Any], *, workspace: str) -> ImportParams:
         CallRefused: there are no documents, more than 2,000, or a field of one doesn't fit.
     """
     return _validated(ImportParams, params | {"cwd": workspace})
+
+
+def parse_review(params: dict[str, Any], *, workspace: str) -> ReviewParams:
+    """Read a review request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: a field is missing or doesn't fit.
+    """
+    return _validated(ReviewParams, params | {"cwd": workspace})
 
 
 def parse_apply(params: dict[str, Any], *, workspace: str) -> ApplyParams:
