@@ -201,6 +201,10 @@ class Connection:
         call.answer.set_result(answer)
 
     def _refuse(self, request: jsonrpc.Request) -> None:
+        if request.method == acp.REQUEST_PERMISSION:
+            # nobody is there to be asked; an error would be taken for a client that is broken
+            self._send(jsonrpc.response(request.id, {"outcome": {"outcome": "cancelled"}}))
+            return
         self._send(
             jsonrpc.error_response(
                 request.id, error_code=jsonrpc.METHOD_NOT_FOUND, message="Method not found"

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 PROTOCOL_VERSION = 1
 
 INITIALIZE = "initialize"
+REQUEST_PERMISSION = "session/request_permission"
 PING = "qwen/status/channel/ping"
 AVAILABILITY = "qwen/control/workspace/memory/remember/availability"
 REMEMBER = "qwen/control/workspace/memory/remember"

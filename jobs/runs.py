@@ -19,7 +19,7 @@ from acp_bridge.errors import (
     AgentUnavailable,
 )
 from acp_bridge.notices import ProgressListener
-from core.acp import Progress, ResolveParams, ResolveResult, TaskMeta
+from core.acp import Progress, ResolveParams, ResolveResult, TaskMeta, Usage
 from core.errors import DependencyError
 from core.ids import Kind, LaneId
 from core.logs import get_logger
@@ -171,7 +171,7 @@ class TaskRun:
         try:
             return self._completed(self._call())
         except AgentFailed as error:
-            return self._answered(error)
+            return _with_usage(self._answered(error), error.usage)
         except AgentUnavailable as error:
             return self._never_started(error)
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
@@ -280,3 +280,10 @@ class TaskRun:
             "touchedScopes": result.changed_scopes,
             **({"revision": result.revision} if result.revision else {}),
         }
+
+
+def _with_usage(end: End | _Behind, usage: Usage | None) -> End | _Behind:
+    """The end with what a run cost that failed, unless it tells what one did that committed."""
+    if usage is None or isinstance(end, _Behind) or end.usage is not None:
+        return end
+    return replace(end, usage=usage.to_wire())

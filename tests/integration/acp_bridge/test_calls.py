@@ -157,13 +157,27 @@ def test_a_child_of_ours_may_say_which_fence_the_store_holds(open_desk, data, fe
     assert (caught.value.error_kind, caught.value.stored_fence) == ("lease_lost", fence)
 
 
-def test_a_foreign_child_has_no_say_about_fences(open_desk):
-    error = {"code": -32099, "message": "late", "data": {"errorKind": "lease_lost", "storedFence": 2**62}}
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [({"modelCalls": 2}, acp.Usage(model_calls=2)), (None, None), ("much", None), ({"modelCalls": -1}, None)],
+)
+def test_a_child_of_ours_may_say_what_a_failed_task_cost(open_desk, usage, told):
+    error = {"code": -32099, "message": "no", "data": {"errorKind": "remember_no_update", "usage": usage}}
+
+    with pytest.raises(AgentFailed) as caught:
+        open_desk("AnswersAsTold").remember(json.dumps({"error": error}))
+
+    assert caught.value.usage == told
+
+
+def test_a_foreign_child_has_no_say_about_fences_and_cost(open_desk):
+    data = {"errorKind": "lease_lost", "storedFence": 2**62, "usage": {"modelCalls": 2}}
+    error = {"code": -32099, "message": "late", "data": data}
 
     with pytest.raises(AgentFailed) as caught:
         open_desk("ForeignAsTold").remember(json.dumps({"error": error}))
 
-    assert caught.value.stored_fence is None
+    assert (caught.value.stored_fence, caught.value.usage) == (None, None)
 
 
 def good(**changes: Any) -> dict[str, Any]:

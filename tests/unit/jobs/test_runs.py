@@ -14,14 +14,14 @@ from acp_bridge.errors import (
     AgentTimeout,
     AgentUnavailable,
 )
-from core.acp import ResolveParams, ResolveResult, TaskMeta
-from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
+from core.acp import ResolveParams, ResolveResult, TaskMeta, Usage
+from core.ids import LaneId, WorkspaceId
 from core.memory_calls import MemoryCall, RememberResult
 from core.workspaces import Workspace
 from jobs.calls import call_of
-from jobs.lanes import Grant
 from jobs.runs import TaskRun
-from jobs.tasks import End, Fence, Task
+from jobs.tasks import End, Fence
+from tests.support.grants import grant
 
 RECORDED = {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"], "revision": "r7"}
 NOTHING = object()
@@ -71,19 +71,8 @@ def scripted(*answers: Any, recorded: Any = NOTHING) -> Scripted:
 
 
 def run_of(agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False) -> TaskRun:
-    task = Task(
-        TaskId("remember-1"),
-        WorkspaceId("w1"),
-        "remember",
-        "running",
-        1,
-        1,
-        attempt=attempt,
-        client_id="client_a",
-        cancel_requested=cancel,
-    )
-    grant = Grant(mode, task, ClaimId("c"), Fence(42), {"content": "a fact", "scope": "user"})
-    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), grant, lane=LaneId("d/w1"))
+    granted = grant(mode=mode, attempt=attempt, cancel_requested=cancel)
+    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), granted, lane=LaneId("d/w1"))
 
 
 def run(agents: Scripted, **how: Any) -> End:
@@ -119,6 +108,24 @@ def test_the_childs_own_failure_is_the_tasks():
     end = run(scripted(AgentFailed("remember_no_update", details="x")))
 
     assert (end.status, end.code) == ("failed", "remember_no_update")
+
+
+def test_a_failed_or_cancelled_task_tells_what_it_cost():
+    usage = Usage(input_tokens=7, model_calls=1)
+    cancelled, _ = told_to_stop("cancel", AgentFailed("task_cancelled", details="", usage=usage))
+    failed = run(scripted(AgentFailed("remember_no_update", details="x", usage=usage)))
+
+    cost = {"inputTokens": 7, "outputTokens": 0, "modelCalls": 1}
+    assert [(end.status, end.usage) for end in (cancelled, failed)] == [("cancelled", cost), ("failed", cost)]
+
+
+def test_what_an_earlier_run_cost_that_committed_counts_more():
+    gave_up = AgentFailed("task_cancelled", details="", usage=Usage(model_calls=1))
+    recorded = RECORDED | {"usage": {"modelCalls": 5}}
+
+    end, _ = told_to_stop("cancel", gave_up, attempt=2, recorded=recorded)
+
+    assert end.usage == {"inputTokens": 0, "outputTokens": 0, "modelCalls": 5}
 
 
 @pytest.mark.parametrize("kind", ["store_busy", "lease_lost"])
