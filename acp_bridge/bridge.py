@@ -7,14 +7,15 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
-from acp_bridge import methods
+from acp_bridge import direct_tasks, methods
+from acp_bridge.agent_pool import AgentPool
 from acp_bridge.connection import Connection
+from acp_bridge.direct_tasks import DirectTask
 from acp_bridge.environment import child_environment
 from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
 from acp_bridge.limits import Limits
 from acp_bridge.loop_thread import LoopThread
 from acp_bridge.process import Launch
-from acp_bridge.workspace_agent import WorkspaceAgent
 from core import acp, clock
 from core.errors import ConfigError
 from core.logs import get_logger
@@ -60,19 +61,19 @@ class Bridge:
 
     def __init__(self, agent: Launch, *, own: Launch, idle_s: float) -> None:
         """Use ``open_bridge`` instead."""
-        self._launch = agent
         self._own_launch = own
-        self._idle_s = idle_s
         self._limits = agent.limits
-        self._agents: dict[str, WorkspaceAgent] = {}  # least recently used first
+        self._agents = AgentPool(agent, idle_s=idle_s)
+        self._companions = AgentPool(own, idle_s=idle_s)  # children of ours, where those above are foreign
         self._own_children: set[Connection] = set()
         self._thread = LoopThread("acp-bridge")
 
     def run(self, workspace: str, call: MemoryCall, meta: acp.TaskMeta) -> TaskResult:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
-        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. What a
-        foreign child can't serve goes to a fresh child of ours, which ``kill`` doesn't reach.
+        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. Beside a
+        foreign child a child of ours is kept, which ``kill`` doesn't reach: it serves what the foreign one
+        can't, and records what that one does, see ``direct_tasks.run``.
 
         Args:
             workspace: canonical path.
@@ -80,19 +81,24 @@ class Bridge:
         Raises:
             AgentUnavailable: no child could be started; nothing was sent.
             AgentFailed: the child says that it failed; it stays warm.
+            DirectAgentFailed: as above, and memory may have changed until ``resolve`` tells.
             AgentDied, AgentTimeout, AgentProtocolError, AgentKilled: whether it committed is unknown until
                 ``resolve`` tells. Except after AgentProtocolError no process of that child is left.
         """
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
 
         async def work() -> TaskResult:
-            async with self._agent(workspace).use() as connection:
-                if connection.speaks_memlane or not call.is_ours:
+            async with self._agents.take(workspace).use() as connection:
+                if connection.speaks_memlane:
                     return await methods.run(connection, call, meta=meta, limit_s=limit_s)
-            async with self._fresh_child(workspace) as connection:
-                return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+                async with self._companions.take(workspace).use() as own:
+                    if call.is_ours:
+                        return await methods.run(own, call, meta=meta, limit_s=limit_s)
+                    task = DirectTask(call, meta, workspace, limit_s, self._limits.resolve_s)
+                    return await direct_tasks.run(task, connection, own)
 
-        return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
+        bound_s = self._limits.call_bound_s(limit_s + 2 * self._limits.resolve_s)
+        return self._thread.run(work, bound_s=bound_s + self._limits.longest_start_s)
 
     def available(self, workspace: str) -> bool:
         """Ask the workspace's child whether it can remember; starts one if there is none.
@@ -103,7 +109,7 @@ class Bridge:
         limit_s = self._limits.availability_s
 
         async def work() -> bool:
-            async with self._agent(workspace).use() as connection:
+            async with self._agents.take(workspace).use() as connection:
                 return await methods.available(connection, workspace, limit_s=limit_s)
 
         return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
@@ -157,8 +163,8 @@ class Bridge:
             AgentKilled: the bridge is closed.
         """
 
-        async def work() -> dict[str, int]:
-            return {path: agent.pid for path, agent in self._agents.items() if agent.pid is not None}
+        async def work() -> Mapping[str, int]:
+            return self._agents.pids()
 
         return self._thread.run(work, bound_s=self._limits.slack_s)
 
@@ -168,23 +174,6 @@ class Bridge:
         Running calls, and all later ones, raise ``AgentKilled``. A second call does nothing.
         """
         self._thread.close(self._shut_down, bound_s=self._limits.longest_end_s + self._limits.slack_s)
-
-    def _agent(self, workspace: str) -> WorkspaceAgent:
-        agent = self._agents.pop(workspace, None)
-        if agent is None:
-            agent = WorkspaceAgent(self._launch, workspace, idle_s=self._idle_s, on_idle=self._retire_surplus)
-        self._agents[workspace] = agent
-        if not agent.occupied:
-            self._retire_surplus(wanted=1)
-        return agent
-
-    def _retire_surplus(self, *, wanted: int = 0) -> None:
-        """Stop idle children over the cap, with room for so many more; busy ones go once they are idle."""
-        occupied = sum(agent.occupied for agent in self._agents.values())
-        excess = occupied + wanted - self._limits.max_children
-        idle = [agent for agent in self._agents.values() if agent.idle]
-        for agent in idle[: max(0, excess)]:
-            agent.retire()
 
     async def _resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         deadline_ms = clock.boot_ms() + round(self._limits.resolve_s * 1000)
@@ -205,7 +194,7 @@ class Bridge:
             self._own_children.discard(connection)
 
     async def _shut_down(self) -> None:
-        ends = [agent.close() for agent in self._agents.values()]
+        ends = [self._agents.close(), self._companions.close()]
         ends += [connection.stop() for connection in self._own_children]
         await asyncio.gather(*ends)
 

@@ -14,6 +14,7 @@ from memory.journal import Journal
 from memory.paths import Roots, root_name
 from memory.previews import Previews
 from memory.projection import history_path
+from memory.snapshots import Snapshots
 
 BATCH = 50  # entries that are written again under one lock, each takes two fsyncs
 
@@ -33,6 +34,7 @@ class Cleaner:
         self._history = history
         self._external = ExternalRecords(files)
         self._previews = Previews(files)
+        self._snapshots = Snapshots(files)
         self._hold = hold
 
     def prune(self, *, before_ms: int) -> int:
@@ -70,6 +72,7 @@ class Cleaner:
                     )
         with self._hold():
             self._previews.forget(names)
+            self._snapshots.forget(documents)
             for root, path in names:
                 self._external.forget(str(self._files.base / root / path))
         self._history.forget([history_path(root, path) for root, path in names])

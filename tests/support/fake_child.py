@@ -20,6 +20,8 @@ REMEMBER = "qwen/control/workspace/memory/remember"
 AVAILABILITY = f"{REMEMBER}/availability"
 RESOLVE = "memlane/memory/resolve"
 UNDO = "memlane/memory/undo"
+SNAPSHOT = "memlane/memory/snapshot"
+RECORD = "memlane/memory/record"
 PING = "qwen/status/channel/ping"
 LONG_SUMMARY_CHARS = 1000
 
@@ -55,6 +57,10 @@ def write(line: bytes) -> None:
 
 def answer(message_id: object, result: object) -> None:
     send({"jsonrpc": "2.0", "id": message_id, "result": result})
+
+
+def refuse(message_id: object, kind: str) -> None:
+    send({"jsonrpc": "2.0", "id": message_id, "error": {"code": -32099, "data": {"errorKind": kind}}})
 
 
 def remembered(params: dict[str, Any]) -> dict[str, Any]:
@@ -103,6 +109,12 @@ class Child:
 
     def undo(self, message_id: object, params: dict[str, Any]) -> None:
         answer(message_id, {"summary": f"Took {params['revision']} back.", "touchedScopes": ["user"]})
+
+    def snapshot(self, message_id: object, params: dict[str, Any]) -> None:
+        answer(message_id, {})
+
+    def record(self, message_id: object, params: dict[str, Any]) -> None:
+        answer(message_id, params["result"])
 
     def input_ends(self) -> None:
         """Called when stdin has ended."""
@@ -316,6 +328,19 @@ class VaguelyAvailable(Child):
         answer(message_id, {"available": "perhaps"})
 
 
+class HasSeenTheTask(Child):
+    """Knows the result of whatever task a foreign child is about to do."""
+
+    def snapshot(self, message_id: object, params: dict[str, Any]) -> None:
+        known = {"summary": "Done before.", "filesTouched": [], "touchedScopes": [], "revision": "r3"}
+        answer(message_id, {"result": known})
+
+
+class RefusesRecords(Child):
+    def record(self, message_id: object, params: dict[str, Any]) -> None:
+        refuse(message_id, "store_busy")
+
+
 class HangsInResolve(Child):
     def resolve(self, message_id: object, params: dict[str, Any]) -> None:
         pass
@@ -341,6 +366,8 @@ def main() -> None:
         REMEMBER: child.remember,
         RESOLVE: child.resolve,
         UNDO: child.undo,
+        SNAPSHOT: child.snapshot,
+        RECORD: child.record,
     }
     while line := sys.stdin.buffer.readline():
         body = json.loads(line)
