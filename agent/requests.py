@@ -14,8 +14,10 @@ from core.memory_calls import (
     DreamParams,
     ForgetParams,
     ImportParams,
+    RecordParams,
     RememberParams,
     ReviewParams,
+    SnapshotParams,
     UndoParams,
 )
 from core.text import js_trim, utf8_size, well_formed
@@ -163,6 +165,20 @@ def parse_apply(params: dict[str, Any], *, workspace: str) -> ApplyParams:
     parsed = _validated(ApplyParams, params | {"cwd": workspace})
     kind_of(parsed.preview)
     return parsed
+
+
+def parse_snapshot(params: dict[str, Any], *, workspace: str) -> SnapshotParams:
+    """Read a snapshot request; ``cwd`` as for ``parse_remember``."""
+    return _validated(SnapshotParams, params | {"cwd": workspace})
+
+
+def parse_record(params: dict[str, Any], *, workspace: str) -> RecordParams:
+    """Read a record request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: the result is missing, or no object.
+    """
+    return _validated(RecordParams, params | {"cwd": workspace})
 
 
 def parse_meta(params: dict[str, Any], kinds: Collection[Kind]) -> acp.TaskMeta | None:

@@ -22,6 +22,8 @@ APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
 IMPORT = "memlane/memory/import"
 REVIEW = "memlane/memory/review"
+SNAPSHOT = "memlane/memory/snapshot"
+RECORD = "memlane/memory/record"
 RESOLVE = "memlane/memory/resolve"
 CANCEL = "memlane/cancel"
 PROGRESS = "memlane/progress"  # a notification
@@ -170,7 +172,20 @@ class ResolveParams(Wire):
     close: bool = True
 
 
+class Remains(Wire):
+    """What a task that has no result changed all the same, because its agent writes by itself."""
+
+    revision: str
+    touched_scopes: list[Scope]
+
+
 class ResolveResult(Wire):
-    """Answer of the resolve method; ``result`` is the task's recorded result, None if it never committed."""
+    """Answer of the resolve method.
+
+    Attributes:
+        result: the task's recorded result, None if it has none.
+        remains: what it left then, as it is recorded now; None for nothing.
+    """
 
     result: dict[str, Any] | None
+    remains: Remains | None = None

@@ -13,8 +13,9 @@ from acp_bridge.errors import (
     AgentProtocolError,
     AgentTimeout,
     AgentUnavailable,
+    DirectAgentFailed,
 )
-from core.acp import ResolveParams, ResolveResult, TaskMeta, Usage
+from core.acp import Remains, ResolveParams, ResolveResult, TaskMeta, Usage
 from core.ids import LaneId, WorkspaceId
 from core.memory_calls import MemoryCall, RememberResult
 from core.workspaces import Workspace
@@ -37,6 +38,7 @@ class Scripted:
 
     answers: list[Any]
     recorded: Any = NOTHING
+    remains: Remains | None = None
     calls: list[tuple[MemoryCall, TaskMeta]] = field(default_factory=list)
     resolves: list[ResolveParams] = field(default_factory=list)
     cancels: list[tuple[str, str]] = field(default_factory=list)
@@ -51,7 +53,7 @@ class Scripted:
     def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
         self.resolves.append(params)
         assert self.recorded is not NOTHING, "this end must not be resolved"
-        return ResolveResult(result=_given(self.recorded))
+        return ResolveResult(result=_given(self.recorded), remains=self.remains)
 
     def cancel(self, workspace: str, task_id: str) -> None:
         self.cancels.append((workspace, task_id))
@@ -166,7 +168,7 @@ def test_after_three_vain_tries_the_task_is_handed_back():
 
 
 def test_a_task_that_was_closed_by_an_earlier_worker_is_lost():
-    assert run(scripted(AgentFailed("task_closed", details=""))).code == "worker_lost"
+    assert run(scripted(AgentFailed("task_closed", details=""), recorded=None)).code == "worker_lost"
 
 
 def test_a_child_that_cannot_be_started_fails_the_task():
@@ -388,3 +390,57 @@ def test_a_purge_that_was_cut_short_is_run_again_until_the_child_says_that_it_is
     task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
 
     assert task_run.execute(lambda _: None).cause == "unresolved"
+
+
+def test_a_failure_of_a_child_that_writes_by_itself_is_resolved_before_it_is_told():
+    agents = scripted(DirectAgentFailed("remember_no_update", details=""), recorded=None)
+
+    end = run(agents)
+
+    assert (end.code, end.memory_changed, agents.resolves[0].close) == ("remember_no_update", None, True)
+    assert end.message == "Remember agent did not update any memory."
+
+
+def test_a_foreign_child_has_no_say_about_the_lane():
+    agents = scripted(DirectAgentFailed("lease_lost", details=""), recorded=None)
+
+    assert run(agents).code == "remember_failed"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code"),
+    [
+        (DirectAgentFailed("remember_failed", details=""), "remember_failed"),
+        (AgentDied("killed", exit_code=-9), "remember_failed"),
+        (AgentTimeout("too late"), "remember_timeout"),
+        (AgentProtocolError("what?"), "remember_failed"),
+        (AgentFailed("task_closed", details=""), "worker_lost"),
+    ],
+)
+def test_what_a_task_left_that_did_not_complete_is_told_with_its_end(trouble: Exception, code: str):
+    agents = scripted(trouble, recorded=None)
+    agents.remains = Remains(revision="r4", touched_scopes=["user"])
+
+    end = run(agents)
+
+    assert (end.status, end.code, end.revision, end.result) == ("failed", code, "r4", None)
+    assert str(end.message).endswith(". Memory may have changed.")
+    assert end.memory_changed == {
+        "scope": "managed",
+        "source": "workspace_memory_remember",
+        "taskId": "remember-1",
+        "touchedScopes": ["user"],
+        "revision": "r4",
+    }
+
+
+def test_what_a_cancelled_task_left_is_told_too():
+    agents = scripted(AgentKilled("stopped"), recorded=None)
+    agents.remains = Remains(revision="r4", touched_scopes=["project"])
+    task_run = run_of(agents)
+    task_run.stop("cancel")
+
+    end = task_run.execute(lambda _: None)
+
+    assert (end.status, end.code, end.revision) == ("cancelled", "task_cancelled", "r4")
+    assert end.message == "The task was cancelled. Memory may have changed."
