@@ -20,9 +20,9 @@ from acp_bridge.errors import (
 )
 from core.acp import ResolveParams, ResolveResult, TaskMeta
 from core.errors import DependencyError
-from core.ids import Kind, LaneId
+from core.ids import Kind, LaneId, TaskId
 from core.logs import get_logger
-from core.memory_calls import MemoryCall, TaskResult
+from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
 from jobs.calls import DRY_RUN, PURGE, call_of, result_of
 from jobs.failures import CANCELLED, failed, timed_out
@@ -219,6 +219,7 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result),
+            purged=_purged_in(result),
         )
 
     def _memory_changed(self, result: TaskResult) -> Mapping[str, Any] | None:
@@ -231,3 +232,8 @@ class TaskRun:
             "touchedScopes": result.changed_scopes,
             **({"revision": result.revision} if result.revision else {}),
         }
+
+
+def _purged_in(result: TaskResult) -> tuple[TaskId, ...]:
+    tasks = result.purged_tasks if isinstance(result, ForgetResult) else None
+    return tuple(map(TaskId, tasks or ()))

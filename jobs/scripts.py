@@ -23,6 +23,7 @@ FRAGMENTS = {
     "claim": ("lane", "lease"),
     "renew": (),
     "refence": (),
+    "scrub": (),
     "finish": ("lane", "records", "lease"),
     "sweep": (),
     "expire_owner": (),

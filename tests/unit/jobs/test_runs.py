@@ -15,7 +15,7 @@ from acp_bridge.errors import (
 )
 from core.acp import ResolveParams, ResolveResult, TaskMeta
 from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
-from core.memory_calls import MemoryCall, RememberResult
+from core.memory_calls import ForgetResult, MemoryCall, RememberResult
 from core.workspaces import Workspace
 from jobs.calls import call_of
 from jobs.lanes import Grant
@@ -278,6 +278,16 @@ def test_a_request_with_a_secret_or_a_purge_is_not_kept():
     task_run = run_of(scripted(RememberResult.model_validate(RECORDED)))
     task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
     assert task_run.execute(lambda _: None).keeps_input is False
+
+
+def test_a_purge_tells_which_earlier_tasks_quote_what_is_gone():
+    forgotten = {"summary": "", "removedEntries": [], "touchedTopics": [], "touchedScopes": ["user"]}
+    answer = ForgetResult.model_validate(forgotten | {"purgedTasks": ["remember-0"]})
+
+    end = run(scripted(answer))
+
+    assert end.purged == ("remember-0",)
+    assert end.result == forgotten
 
 
 def test_a_request_to_import_is_not_kept_because_it_is_large():
