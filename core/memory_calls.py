@@ -253,15 +253,18 @@ class ForgetResult(TaskResult):
 
     Attributes:
         touched_topics: types of the documents that changed, each once.
+        purged_tasks: only of a purge: earlier tasks of the workspace that quote what was purged.
     """
 
     private: ClassVar[dict[str, Any]] = {
         **TaskResult.private,
+        "purged_tasks": True,
         "removed_entries": {"__all__": {"entry_index": True}},
     }
 
     removed_entries: list[RemovedEntry]
     touched_topics: list[Topic]
+    purged_tasks: list[str] | None = None
 
 
 class LeftMemory(Wire):

@@ -23,9 +23,9 @@ from acp_bridge.errors import (
 from acp_bridge.notices import ProgressListener
 from core.acp import Progress, Remains, ResolveParams, ResolveResult, Scope, TaskMeta, Usage
 from core.errors import DependencyError
-from core.ids import Kind, LaneId
+from core.ids import Kind, LaneId, TaskId
 from core.logs import get_logger
-from core.memory_calls import MemoryCall, TaskResult
+from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
 from jobs.calls import DRY_RUN, PURGE, call_of, result_of
 from jobs.failures import CANCELLED, after_changes, failed, timed_out
@@ -275,6 +275,7 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result.changed_scopes, result.revision),
+            purged=_purged_in(result),
         )
 
     def _left(self, end: End, remains: Remains) -> End:
@@ -299,3 +300,8 @@ def _with_usage(end: End | _Behind, usage: Usage | None) -> End | _Behind:
     if usage is None or isinstance(end, _Behind) or end.usage is not None:
         return end
     return replace(end, usage=usage.to_wire())
+
+
+def _purged_in(result: TaskResult) -> tuple[TaskId, ...]:
+    tasks = result.purged_tasks if isinstance(result, ForgetResult) else None
+    return tuple(map(TaskId, tasks or ()))

@@ -13,6 +13,7 @@ from memory.archive import Export, gather
 from memory.beneath import disk_errors, open_folder
 from memory.content import read_regular
 from memory.document import Document, parse_document
+from memory.foresight import Foresight
 from memory.names import INDEX_NAME, is_document, split_absolute
 from memory.paths import SCOPES, Roots, locate_roots
 from memory.revisions import Revisions
@@ -132,6 +133,14 @@ class Library:
             StoreUnusable: the memory base is missing.
         """
         return Revisions(self._base)
+
+    def foresight(self) -> Foresight:
+        """What tasks below the memory base would meet now.
+
+        Raises:
+            StoreUnusable: the memory base is missing.
+        """
+        return Foresight(self._base)
 
     def read(self, workspace: str, scope: Scope, path: str) -> KnownDocument | None:
         """Read one memory; None when there is no such one.

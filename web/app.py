@@ -61,7 +61,7 @@ def create_app(
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
-    MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
+    MemoryRoutes(parts.jobs, parts.library, parts.workspaces, home=str(home)).register(app)
     DocumentRoutes(parts.library, parts.workspaces).register(app)
     ReviewRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
     RevisionRoutes(parts.jobs, parts.library, parts.workspaces).register(app)

@@ -29,8 +29,10 @@ from memory.errors import (
     ArchiveInvalid,
     ArchiveTooLarge,
     CommitConflict,
+    PreviewStale,
     RevisionNotFound,
     RevisionPruned,
+    RevisionUndone,
 )
 from web import errors
 
@@ -97,6 +99,12 @@ RULES: Mapping[type[BaseException], Rule] = {
         "Documents have changed in a way that does not fit the request",
         facts=lambda error: {"documents": list(error.paths)},
     ),
+    PreviewStale: Rule(
+        HTTPStatus.CONFLICT,
+        "Memory has changed since the preview was made, or the preview is gone",
+        facts=lambda error: {"documents": list(error.paths)},
+    ),
+    RevisionUndone: Rule(HTTPStatus.CONFLICT, "The revision is taken back already"),
     RevisionPruned: Rule(HTTPStatus.GONE, "The texts of this revision are not kept any more"),
     ArchiveInvalid: Rule(HTTPStatus.BAD_REQUEST, facts=_archive_facts),
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),

@@ -17,7 +17,15 @@ from jobs.errors import (
     QueueFull,
     TaskFinished,
 )
-from memory.errors import ArchiveInvalid, ArchiveTooLarge, CommitConflict, RevisionNotFound, RevisionPruned
+from memory.errors import (
+    ArchiveInvalid,
+    ArchiveTooLarge,
+    CommitConflict,
+    PreviewStale,
+    RevisionNotFound,
+    RevisionPruned,
+    RevisionUndone,
+)
 from web import errors
 from web.problems import framework_problem, problem_of, transport_problem
 
@@ -48,6 +56,8 @@ class Leaf(DependencyError):
         (errors.InvalidDigest("x"), 400, "invalid_sha256"),
         (CommitConflict(["user/a.md"]), 409, "memory_conflict"),
         (NoPreview("x"), 409, "no_preview"),
+        (PreviewStale("x", paths=()), 409, "preview_stale"),
+        (RevisionUndone("x"), 409, "revision_undone"),
         (RevisionPruned("x"), 410, "revision_pruned"),
         (errors.BodyTimeout(), 408, "request_timeout"),
         (StateError("x"), 409, "wrong_state"),
