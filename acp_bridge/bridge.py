@@ -94,7 +94,8 @@ class Bridge:
                 async with self._companions.take(workspace).use() as own:
                     if call.is_ours:
                         return await methods.run(own, call, meta=meta, limit_s=limit_s)
-                    task = DirectTask(call, meta, workspace, limit_s, self._limits.resolve_s)
+                    foreign_s, own_s = min(limit_s, self._limits.foreign_s), self._limits.resolve_s
+                    task = DirectTask(call, meta, workspace, limit_s=foreign_s, own_limit_s=own_s)
                     return await direct_tasks.run(task, connection, own)
 
         bound_s = self._limits.call_bound_s(limit_s + 2 * self._limits.resolve_s)
