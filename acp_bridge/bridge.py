@@ -210,7 +210,8 @@ class Bridge:
                 with task.on(own if call.is_ours else connection):
                     if call.is_ours:
                         return await methods.run(own, call, meta=meta, limit_s=limit_s)
-                    direct = DirectTask(call, meta, task.workspace, limit_s, self._limits.resolve_s)
+                    foreign_s, own_s = min(limit_s, self._limits.foreign_s), self._limits.resolve_s
+                    direct = DirectTask(call, meta, task.workspace, limit_s=foreign_s, own_limit_s=own_s)
                     return await direct_tasks.run(direct, connection, own)
 
     @contextmanager

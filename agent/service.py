@@ -111,9 +111,11 @@ class MemoryService:
         return answer | ({"remains": remains.to_wire()} if remains else {})
 
     def _remains_of(self, task: FencedTask, store: Store) -> acp.Remains | None:
-        settings = self._settings
+        settings, direct_tasks = self._settings, DirectTasks(store)
+        if not direct_tasks.has_begun(task.id):
+            return None
         roots = locate_roots(settings.memory_base, self.workspace, local=settings.memory_local)
-        left = DirectTasks(store).close(task, roots)
+        left = direct_tasks.close(task, roots)
         if left is None or left.revision is None:
             return None
         return acp.Remains(revision=left.revision, touched_scopes=list(left.touched_scopes))

@@ -10,8 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import InputError
+from core.ids import TaskId
 from memory.beneath import disk_errors
 from memory.errors import TaskClosed, TooLarge
+from memory.files import StoreFiles
 from memory.forgetting import without_texts
 from memory.held import HeldStore
 from memory.journal import FencedTask, Intent, Journal, PlannedChange
@@ -37,6 +39,7 @@ class DirectTasks:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._files = StoreFiles(store.base)  # for reading without the lock
 
     def begin(self, task: FencedTask, roots: Roots) -> dict[str, Any] | None:
         """Remember what the roots hold, durably, and close the task for everything but its own end.
@@ -89,6 +92,17 @@ class DirectTasks:
             intent = self._commit(held, task, roots, changes=changes, result_of=result_of)
         self._complete(intent, held.journal)
         return intent.result
+
+    def has_begun(self, task: TaskId) -> bool:
+        """Tell whether ``close`` may have something to say of a task; needs no lock.
+
+        Raises:
+            StoreUnusable: a record is damaged.
+        """
+        if Snapshots(self._files).find(task) is not None:
+            return True
+        done = Journal(self._files).committed_by(task)
+        return done is not None and done.failed
 
     def close(self, task: FencedTask, roots: Roots) -> Commit | None:
         """Commit what a task that ended without a result had changed; its result stays none.

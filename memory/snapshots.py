@@ -131,7 +131,7 @@ def snapshot_of(task: FencedTask, sight: Sight, *, seq: int) -> Snapshot:
 
 
 class Snapshots:
-    """Reads and writes snapshots. Everything needs the store's lock."""
+    """Reads and writes snapshots. All that write need the store's lock."""
 
     def __init__(self, files: StoreFiles) -> None:
         self._files = files

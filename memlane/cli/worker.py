@@ -58,7 +58,7 @@ def run() -> int:
         own_command=own_agent,
         environment=_environment_of_agents(settings, store_id),
         idle_s=settings.agent_idle_s,
-        limits=Limits(guard_ms=settings.lease_ms - settings.margin_ms),
+        limits=Limits(guard_ms=settings.lease_ms - settings.margin_ms, foreign_s=settings.agent_timeout_s),
         keep_fds=[] if slot.descriptor is None else [slot.descriptor],
     )
     return run_worker(

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from acp_bridge.errors import AgentFailed, AgentUnavailable, DirectAgentFailed
+from acp_bridge.errors import AgentFailed, AgentTimeout, AgentUnavailable, DirectAgentFailed
 from core import acp
 from core.memory_calls import ForgetParams, ForgetResult, MemoryCall, TaskResult, UndoParams
 
@@ -53,6 +53,11 @@ def test_a_result_that_could_not_be_recorded_is_none(open_desk):
 def test_without_a_child_of_ours_the_foreign_one_is_not_asked(open_desk):
     with pytest.raises(AgentUnavailable):
         open_desk("ForeignHangsInCall", resolver="ExitsAtStart").remember()
+
+
+def test_a_foreign_child_has_the_time_that_is_set_for_it(open_desk):
+    with pytest.raises(AgentTimeout):
+        open_desk("ForeignHangsInCall", foreign_s=0.1).remember()
 
 
 def test_a_foreign_child_is_never_told_of_a_purge(open_desk):

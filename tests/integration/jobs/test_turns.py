@@ -155,7 +155,7 @@ def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench:
 
 def test_what_a_purge_names_has_lost_request_and_result_when_its_end_is_told(bench: Bench):
     class Purging(Agents):
-        def run(self, *_: Any) -> Any:
+        def run(self, *_: Any, **_options: Any) -> Any:
             return ForgetResult(
                 summary="", removed_entries=[], touched_topics=[], touched_scopes=[], purged_tasks=[told]
             )

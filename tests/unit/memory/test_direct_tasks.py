@@ -187,6 +187,7 @@ def test_what_a_failed_task_left_is_committed_in_its_name_and_is_no_result(lane:
     assert left is not None
     assert (left.revision, left.touched_scopes, left.files_touched) == ("r1", ("user",), (tea,))
     assert lane.close(task) == left
+    assert lane.tasks.has_begun(task.id)
     assert lane.store.resolve(task, close=True) is None
     with pytest.raises(TaskClosed):
         lane.record(task)
@@ -209,6 +210,7 @@ def test_a_failed_task_that_left_nothing_makes_no_commit(lane: Lane, tea: Path):
 def test_a_task_that_never_began_is_not_closed(lane: Lane):
     task = fenced_task()
 
+    assert not lane.tasks.has_begun(task.id)
     assert lane.close(task) is None
     assert lane.store.seal(task) is None
     with pytest.raises(TaskClosed):
