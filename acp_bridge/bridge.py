@@ -7,8 +7,10 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
-from acp_bridge import methods
+from acp_bridge import direct_tasks, methods
+from acp_bridge.agent_pool import AgentPool
 from acp_bridge.connection import Connection
+from acp_bridge.direct_tasks import DirectTask
 from acp_bridge.environment import child_environment
 from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
 from acp_bridge.limits import Limits
@@ -16,7 +18,6 @@ from acp_bridge.loop_thread import LoopThread
 from acp_bridge.notices import ProgressListener, ignore_progress
 from acp_bridge.process import Launch
 from acp_bridge.task_call import TaskCall
-from acp_bridge.workspace_agent import WorkspaceAgent
 from core import acp, clock
 from core.errors import ConfigError
 from core.logs import get_logger
@@ -62,11 +63,10 @@ class Bridge:
 
     def __init__(self, agent: Launch, *, own: Launch, idle_s: float) -> None:
         """Use ``open_bridge`` instead."""
-        self._launch = agent
         self._own_launch = own
-        self._idle_s = idle_s
         self._limits = agent.limits
-        self._agents: dict[str, WorkspaceAgent] = {}  # least recently used first
+        self._agents = AgentPool(agent, idle_s=idle_s)
+        self._companions = AgentPool(own, idle_s=idle_s)  # children of ours, where those above are foreign
         self._own_children: set[Connection] = set()
         self._task_calls: set[TaskCall] = set()
         self._thread = LoopThread("acp-bridge")
@@ -81,8 +81,9 @@ class Bridge:
     ) -> TaskResult:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
-        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. What a
-        foreign child can't serve goes to a fresh child of ours.
+        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. Beside a
+        foreign child a child of ours is kept, which ``kill`` doesn't reach: it serves what the foreign one
+        can't, and records what that one does, see ``direct_tasks.run``.
 
         Args:
             workspace: canonical path.
@@ -92,6 +93,7 @@ class Bridge:
         Raises:
             AgentUnavailable: no child could be started; nothing was sent.
             AgentFailed: the child says that it failed; it stays warm.
+            DirectAgentFailed: as above, and memory may have changed until ``resolve`` tells.
             AgentDied, AgentTimeout, AgentProtocolError, AgentKilled: whether it committed is unknown until
                 ``resolve`` tells. Except after AgentProtocolError no process of that child is left.
         """
@@ -99,16 +101,10 @@ class Bridge:
 
         async def work() -> TaskResult:
             with self._under_way(workspace, meta.task_id, on_progress) as task:
-                async with self._agent(workspace).use() as connection:
-                    if connection.speaks_memlane or not call.is_ours:
-                        with task.on(connection):
-                            return await methods.run(connection, call, meta=meta, limit_s=limit_s)
-                async with self._fresh_child(workspace) as connection:
-                    with task.on(connection):
-                        await _open_own(connection)
-                        return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+                return await self._run(task, call, meta=meta, limit_s=limit_s)
 
-        return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
+        bound_s = self._limits.call_bound_s(limit_s + 2 * self._limits.resolve_s)
+        return self._thread.run(work, bound_s=bound_s + self._limits.longest_start_s)
 
     def available(self, workspace: str) -> bool:
         """Ask the workspace's child whether it can remember; starts one if there is none.
@@ -119,7 +115,7 @@ class Bridge:
         limit_s = self._limits.availability_s
 
         async def work() -> bool:
-            async with self._agent(workspace).use() as connection:
+            async with self._agents.take(workspace).use() as connection:
                 return await methods.available(connection, workspace, limit_s=limit_s)
 
         return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
@@ -165,7 +161,8 @@ class Bridge:
         def give_up() -> None:
             for task in self._task_calls:
                 if task.task_id == task_id and not task.give_up():
-                    self._kill_agent(workspace)
+                    self._agents.kill(workspace)
+                    self._companions.kill(workspace)
 
         self._thread.post(give_up)
 
@@ -176,7 +173,7 @@ class Bridge:
         """
 
         def kill_all() -> None:
-            self._kill_agent(workspace)
+            self._agents.kill(workspace)
             for task in self._task_calls:
                 if task.workspace == workspace:
                     task.kill()
@@ -190,8 +187,8 @@ class Bridge:
             AgentKilled: the bridge is closed.
         """
 
-        async def work() -> dict[str, int]:
-            return {path: agent.pid for path, agent in self._agents.items() if agent.pid is not None}
+        async def work() -> Mapping[str, int]:
+            return self._agents.pids()
 
         return self._thread.run(work, bound_s=self._limits.slack_s)
 
@@ -202,19 +199,20 @@ class Bridge:
         """
         self._thread.close(self._shut_down, bound_s=self._limits.longest_end_s + self._limits.slack_s)
 
-    def _agent(self, workspace: str) -> WorkspaceAgent:
-        agent = self._agents.pop(workspace, None)
-        if agent is None:
-            agent = WorkspaceAgent(self._launch, workspace, idle_s=self._idle_s, on_idle=self._retire_surplus)
-        self._agents[workspace] = agent
-        if not agent.occupied:
-            self._retire_surplus(wanted=1)
-        return agent
-
-    def _kill_agent(self, workspace: str) -> None:
-        agent = self._agents.get(workspace)
-        if agent is not None:
-            agent.kill()
+    async def _run(
+        self, task: TaskCall, call: MemoryCall, *, meta: acp.TaskMeta, limit_s: float
+    ) -> TaskResult:
+        async with self._agents.take(task.workspace).use() as connection:
+            if connection.speaks_memlane:
+                with task.on(connection):
+                    return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+            async with self._companions.take(task.workspace).use() as own:
+                with task.on(own if call.is_ours else connection):
+                    if call.is_ours:
+                        return await methods.run(own, call, meta=meta, limit_s=limit_s)
+                    foreign_s, own_s = min(limit_s, self._limits.foreign_s), self._limits.resolve_s
+                    direct = DirectTask(call, meta, task.workspace, limit_s=foreign_s, own_limit_s=own_s)
+                    return await direct_tasks.run(direct, connection, own)
 
     @contextmanager
     def _under_way(self, workspace: str, task_id: str, on_progress: ProgressListener) -> Iterator[TaskCall]:
@@ -225,14 +223,6 @@ class Bridge:
             yield task
         finally:
             self._task_calls.discard(task)
-
-    def _retire_surplus(self, *, wanted: int = 0) -> None:
-        """Stop idle children over the cap, with room for so many more; busy ones go once they are idle."""
-        occupied = sum(agent.occupied for agent in self._agents.values())
-        excess = occupied + wanted - self._limits.max_children
-        idle = [agent for agent in self._agents.values() if agent.idle]
-        for agent in idle[: max(0, excess)]:
-            agent.retire()
 
     async def _resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         deadline_ms = clock.boot_ms() + round(self._limits.resolve_s * 1000)
@@ -253,7 +243,7 @@ class Bridge:
             self._own_children.discard(connection)
 
     async def _shut_down(self) -> None:
-        ends = [agent.close() for agent in self._agents.values()]
+        ends = [self._agents.close(), self._companions.close()]
         ends += [connection.stop() for connection in self._own_children]
         await asyncio.gather(*ends)
 

@@ -57,6 +57,15 @@ class AgentFailed(DependencyError):
         self.usage = usage
 
 
+class DirectAgentFailed(AgentFailed):
+    """A task failed on a child that writes by itself, or after that one: memory may have changed.
+
+    Resolve the task.
+    """
+
+    code = "direct_agent_failed"
+
+
 class AgentProtocolError(DependencyError):
     """The agent child answered in a shape that it must not. It may have committed: resolve the task."""
 

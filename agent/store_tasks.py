@@ -3,6 +3,7 @@
 from typing import Any
 
 from agent.budget import require_few_writes, require_scopes
+from agent.dream import keep_record
 from agent.errors import DocumentStands
 from agent.secrecy import keep_out
 from agent.task_run import PREVIEW_LEAD, Staged, Staging, TaskCall, Work, Workplace, run_commit, run_task
@@ -72,13 +73,16 @@ def apply(params: ApplyParams, call: TaskCall, workplace: Workplace) -> dict[str
         return result | ({"revision": commit.revision} if commit.revision else {})
 
     preview = TaskId(params.preview)
-    return run_commit(
+    result = run_commit(
         lambda: workplace.store.apply(
             call.task, preview, workplace.roots, result_of=result_of, judge=_judge_by(workplace.policy)
         ),
         call,
         workplace,
     )
+    if call.task.kind == "dream":
+        keep_record(result, workplace.roots)
+    return result
 
 
 def _judge_by(policy: Policy) -> Judge:

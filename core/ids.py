@@ -11,7 +11,7 @@ LaneId = NewType("LaneId", str)
 ClientId = NewType("ClientId", str)
 ClaimId = NewType("ClaimId", str)
 
-Kind = Literal["remember", "forget", "dream", "undo", "import"]
+Kind = Literal["remember", "forget", "dream", "undo", "import", "review"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _TASK_ID = re.compile(

@@ -159,6 +159,8 @@ class LaneRunner:
         ):
             end = run.execute(lambda at_least: self._refence(held, at_least))
             self._note_availability(workspace.id, end)
+            if end.purged:  # before the end is told: whoever takes the task over purges again
+                self._persist(lambda: self._parts.lanes.scrub(workspace.id, end.purged), tries=FINISH_TRIES)
             if end.status == "queued" or self._is_over(turn):
                 self._finish(workspace.id, run.grant, end)
                 return None

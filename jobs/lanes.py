@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.acp import Progress
-from core.ids import ClaimId, WorkspaceId
+from core.ids import ClaimId, TaskId, WorkspaceId
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
 from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
@@ -14,6 +14,9 @@ from jobs.tasks import End, Fence, Task, compact_json, fit_result, from_record
 
 if TYPE_CHECKING:
     import redis
+
+SCRUBBED_AT_ONCE = 200
+PURGED_RESULT = compact_json({"summary": "", "touchedScopes": [], "purged": True})
 
 _log = get_logger(__name__)
 
@@ -164,6 +167,18 @@ class Lanes:
         """
         reply = self._finish(workspace, grant, end, following=(claim, store_id))
         return _finished(reply), _grant(reply[2:], claim, workspace=workspace)
+
+    def scrub(self, workspace: WorkspaceId, tasks: Sequence[TaskId]) -> None:
+        """Take requests and results of ended tasks away; records that are gone, or have not ended, stay so.
+
+        Raises:
+            StorageUnavailable: no answer; repeat.
+        """
+        keys = lane_keys(workspace)
+        for start in range(0, len(tasks), SCRUBBED_AT_ONCE):
+            chunk = tasks[start : start + SCRUBBED_AT_ONCE]
+            names = [name for task in chunk for name in (keys.task(task), keys.input(task))]
+            self._scripts.call("scrub", names, [PURGED_RESULT])
 
     def _finish(
         self, workspace: WorkspaceId, grant: Grant, end: End, *, following: tuple[str, str]

@@ -24,6 +24,7 @@ FRAGMENTS = {
     "renew": (),
     "refence": (),
     "progress": (),
+    "scrub": (),
     "finish": ("lane", "records", "lease"),
     "sweep": (),
     "expire_owner": (),

@@ -90,6 +90,7 @@ class End:
         memory_changed: data of the event, when managed memory was really changed.
         cause: why the task is handed back; None for a shutdown, which never counts against it.
         keeps_input: whether the request is kept for a while; else it is deleted at once.
+        purged: tasks of the lane whose requests and results have to go: memory forgot what they quote.
     """
 
     status: EndStatus
@@ -101,6 +102,7 @@ class End:
     memory_changed: Mapping[str, Any] | None = None
     cause: Cause | None = None
     keeps_input: bool = True
+    purged: tuple[TaskId, ...] = ()
 
 
 def from_record(record: Mapping[str, str], *, position: int | None = None) -> Task:

@@ -158,6 +158,11 @@ class Task(Answer):
     cancel_requested: bool = False
 
     @property
+    def standing(self) -> tuple[object, ...]:
+        """What changes on its way to the end."""
+        return self.status, self.position, self.progress
+
+    @property
     def finished(self) -> bool:
         """Whether the task has ended."""
         return self.status in {"completed", "failed"}
@@ -172,6 +177,27 @@ class Document(Answer):
 
     scope: Scope
     path: str
+
+
+class StoredDocument(Document):
+    """A memory document as the service holds it.
+
+    Attributes:
+        under_review: whether it waits for a person, out of every index and search.
+        content, sha256: its text, and the digest of its bytes in hex; only when it was asked for alone.
+    """
+
+    name: str
+    description: str = ""
+    under_review: bool = False
+    content: str | None = None
+    sha256: str | None = None
+
+
+class StoredDocuments(Answer):
+    """Some documents, by scope and path."""
+
+    documents: tuple[StoredDocument, ...]
 
 
 class Revision(Answer):

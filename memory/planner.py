@@ -11,17 +11,17 @@ from memory.files import StoreFiles
 from memory.held import HeldStore
 from memory.journal import Intent, Journal
 from memory.paths import root_name
-from memory.planning import Commit, describe, plan_changes, plan_intent
+from memory.planning import Commit, describe, invert, plan_changes, plan_intent
 from memory.previews import Previews, stage_preview
 from memory.reconciling import reconcile
-from memory.revisions import newest_revision
+from memory.revisions import find_changes, newest_revision
 from memory.transaction import Transaction
 
 ResultOf = Callable[[Commit], dict[str, Any]]
 
 
 class Planner:
-    """Plans the commits of one store; everything needs its lock."""
+    """Plans the commits of one store. Everything needs its lock unless it says otherwise."""
 
     def __init__(self, files: StoreFiles, journal: Journal) -> None:
         self._base = files.base
@@ -57,8 +57,19 @@ class Planner:
         self._previews.keep(stage_preview(transaction, planned, base=self._base, keep_ms=keep_ms))
         return plan_intent(transaction.task, seq=self._journal.next_seq(), changes=(), result=result)
 
+    def stage_undo(self, revision: str, transaction: Transaction) -> None:
+        """Stage what takes a revision back, in an empty transaction; needs no lock.
+
+        Raises:
+            RevisionNotFound, RevisionPruned: as for ``Store.undo``.
+        """
+        roots = transaction.roots
+        seen = find_changes(self._journal, revision, base=self._base, roots=roots)
+        for change in invert(seen.require_texts(), roots=roots):
+            transaction.adopt(change)
+
     def restore_preview(self, preview: TaskId, transaction: Transaction) -> dict[str, Any]:
-        """Stage what a preview showed, in an empty transaction.
+        """Stage what a preview showed, in an empty transaction; without the lock it may be stale at once.
 
         Returns:
             The preview's result, without ``preview``.

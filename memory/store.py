@@ -22,10 +22,8 @@ from memory.lock import hold_lock
 from memory.paths import SCOPES, Roots, canonical_folder, root_name
 from memory.planner import Planner
 from memory.planning import Commit as Commit  # as above
-from memory.planning import invert
 from memory.previews import MAX_KEEP_MS
 from memory.renames import Renames
-from memory.revisions import find_changes
 from memory.transaction import MAX_FILES, Transaction
 
 _WHAT = "the memory store"
@@ -146,11 +144,9 @@ class Store:
             CommitConflict: names the documents that changed since in a way that can't be merged.
             LeaseLost, TaskClosed, StoreBusy, StoreUnusable: as for ``commit``.
         """
-        with disk_errors(_WHAT):
-            seen = find_changes(self._journal, revision, base=self.base, roots=roots)
         transaction = Transaction(task, roots, writable=frozenset())
-        for change in invert(seen.require_texts(), roots=roots):
-            transaction.adopt(change)
+        with disk_errors(_WHAT):
+            self._planner.stage_undo(revision, transaction)
         judge(transaction)
         return self._run(task, lambda held: self._planner.plan(held, transaction, result_of))
 
@@ -299,14 +295,14 @@ class Store:
         self._files.require_writable()
 
     @contextmanager
-    def tidied(self) -> Iterator[Applier]:
-        """Hold the lock for mending, with every committed intent in its place or its root blocked.
+    def tidied(self) -> Iterator[HeldStore]:
+        """Hold the lock for other work, with every committed intent in its place or its root blocked.
 
         Raises:
             StoreBusy, StoreUnusable: as for ``seal``.
         """
         with self._held() as held:
-            yield held.applier
+            yield held
 
     @contextmanager
     def _held(self) -> Iterator[HeldStore]:

@@ -23,6 +23,8 @@ AVAILABILITY = f"{REMEMBER}/availability"
 RESOLVE = "memlane/memory/resolve"
 UNDO = "memlane/memory/undo"
 CANCEL = "memlane/cancel"
+SNAPSHOT = "memlane/memory/snapshot"
+RECORD = "memlane/memory/record"
 PING = "qwen/status/channel/ping"
 
 
@@ -61,6 +63,10 @@ def write(line: bytes) -> None:
 
 def answer(message_id: object, result: object) -> None:
     send({"jsonrpc": "2.0", "id": message_id, "result": result})
+
+
+def refuse(message_id: object, kind: str) -> None:
+    send({"jsonrpc": "2.0", "id": message_id, "error": {"code": -32099, "data": {"errorKind": kind}}})
 
 
 def remembered(params: dict[str, Any]) -> dict[str, Any]:
@@ -112,6 +118,12 @@ class Child:
 
     def cancel(self, message_id: object, _params: dict[str, Any]) -> None:
         answer(message_id, {"cancelling": False})
+
+    def snapshot(self, message_id: object, params: dict[str, Any]) -> None:
+        answer(message_id, {})
+
+    def record(self, message_id: object, params: dict[str, Any]) -> None:
+        answer(message_id, params["result"])
 
     def input_ends(self) -> None:
         """Called when stdin has ended."""
@@ -290,6 +302,19 @@ class NeverCommitted(Child):
 class Unavailable(Child):
     def available(self, message_id: object, _params: dict[str, Any]) -> None:
         answer(message_id, {"available": False})
+
+
+class HasSeenTheTask(Child):
+    """Knows the result of whatever task a foreign child is about to do."""
+
+    def snapshot(self, message_id: object, params: dict[str, Any]) -> None:
+        known = {"summary": "Done before.", "filesTouched": [], "touchedScopes": [], "revision": "r3"}
+        answer(message_id, {"result": known})
+
+
+class RefusesRecords(Child):
+    def record(self, message_id: object, params: dict[str, Any]) -> None:
+        refuse(message_id, "store_busy")
 
 
 class HangsInResolve(Child):

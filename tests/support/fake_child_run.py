@@ -10,8 +10,10 @@ from tests.support.fake_child import (
     AVAILABILITY,
     CANCEL,
     PING,
+    RECORD,
     REMEMBER,
     RESOLVE,
+    SNAPSHOT,
     STARTED,
     UNDO,
     WELL,
@@ -40,6 +42,8 @@ def main() -> None:
         RESOLVE: child.resolve,
         UNDO: child.undo,
         CANCEL: child.cancel,
+        SNAPSHOT: child.snapshot,
+        RECORD: child.record,
     }
     while line := sys.stdin.buffer.readline():
         body = json.loads(line)

@@ -9,6 +9,7 @@ from agent.forget import forget
 from agent.models.interface import Model
 from agent.models.offline import OfflineModel
 from agent.remember import remember
+from agent.review import review
 from agent.store_tasks import apply, import_documents, undo
 from agent.task_run import TaskCall, Workplace
 from core.acp import Scope
@@ -19,6 +20,7 @@ from core.memory_calls import (
     ForgetParams,
     ImportParams,
     RememberParams,
+    ReviewParams,
     UndoParams,
 )
 from core.policies import Policy
@@ -83,6 +85,10 @@ class TaskMemory:
     def apply(self, preview: TaskId, *, kind: Kind) -> dict[str, Any]:
         """Run the task that applies a dry run of this kind."""
         return apply(ApplyParams(cwd="/", preview=preview), task_call(kind), self._workplace)
+
+    def review(self, params: ReviewParams) -> dict[str, Any]:
+        """Run a review task."""
+        return review(params, task_call("review"), self._workplace)
 
     @property
     def _workplace(self) -> Workplace:

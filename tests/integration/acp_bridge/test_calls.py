@@ -77,9 +77,10 @@ def test_a_foreign_child_is_not_asked_for_a_preview_because_it_would_write(open_
     params = RememberParams(content="a fact", cwd=str(desk.path))
     desk.watch_taken()
 
-    with pytest.raises(AgentFailed):
+    with pytest.raises(AgentFailed) as refusal:
         desk.run(MemoryCall(acp.REMEMBER, params, RememberResult), dry_run=True)
 
+    assert refusal.value.error_kind == "agent_unsupported"
     assert desk.available()  # it would block on the pipe if it had been asked
 
 

@@ -1,12 +1,13 @@
 """How long a lane keeps its turn: real lanes and doorbells, agents on a clock of the test's own."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from core.memory_calls import RememberResult
+from core.memory_calls import ForgetResult, RememberResult
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect
@@ -19,6 +20,7 @@ from jobs.presence import Presence
 from jobs.progress import ProgressTeller
 from jobs.registry import WorkerRegistry
 from memlane.embedded import EmbeddedRedis
+from tests.support.lane import DONE as SAVED
 from tests.support.lane import LaneUnderTest
 
 if TYPE_CHECKING:
@@ -149,3 +151,22 @@ def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench:
     runner.run_lane(bench.lane.workspace, 3)  # returns, though its end could not be written
 
     assert (agents.ran, agents.cancels) == (1, 1)
+
+
+def test_what_a_purge_names_has_lost_request_and_result_when_its_end_is_told(bench: Bench):
+    class Purging(Agents):
+        def run(self, *_: Any, **_options: Any) -> Any:
+            return ForgetResult(
+                summary="", removed_entries=[], touched_topics=[], touched_scopes=[], purged_tasks=[told]
+            )
+
+    lane = bench.lane
+    told, _ = lane.submit("hunter2")
+    lane.finish(lane.granted(store_id="s"), replace(SAVED, result={"summary": "Saved hunter2."}))
+
+    bench.take_turn(Purging(task_ms=1), tasks=1)
+
+    assert lane.redis.get(lane.keys.input(told)) is None
+    record = lane.redis.hgetall(lane.keys.task(told))
+    assert "hunter2" not in str(record)
+    assert record["status"] == "completed"

@@ -1,8 +1,6 @@
 """How each end of a run is judged: what the child says counts, everything else is resolved first."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -13,70 +11,13 @@ from acp_bridge.errors import (
     AgentProtocolError,
     AgentTimeout,
     AgentUnavailable,
+    DirectAgentFailed,
 )
-from core.acp import ResolveParams, ResolveResult, TaskMeta, Usage
-from core.ids import LaneId, WorkspaceId
-from core.memory_calls import MemoryCall, RememberResult
-from core.workspaces import Workspace
+from core.acp import Remains
+from core.memory_calls import ForgetResult, RememberResult
 from jobs.calls import call_of
-from jobs.runs import TaskRun
-from jobs.tasks import End, Fence
-from tests.support.grants import grant
-
-RECORDED = {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"], "revision": "r7"}
-NOTHING = object()
-
-
-@dataclass
-class Scripted:
-    """Answers as told, one answer a call, the last one again and again; raises what is an exception.
-
-    Attributes:
-        meanwhile: happens while the task runs.
-    """
-
-    answers: list[Any]
-    recorded: Any = NOTHING
-    calls: list[tuple[MemoryCall, TaskMeta]] = field(default_factory=list)
-    resolves: list[ResolveParams] = field(default_factory=list)
-    cancels: list[tuple[str, str]] = field(default_factory=list)
-    kills: int = 0
-    meanwhile: Callable[[], object] = lambda: None
-
-    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta, *, on_progress: Any) -> Any:
-        self.calls.append((call, meta))
-        self.meanwhile()
-        return _given(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
-
-    def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
-        self.resolves.append(params)
-        assert self.recorded is not NOTHING, "this end must not be resolved"
-        return ResolveResult(result=_given(self.recorded))
-
-    def cancel(self, workspace: str, task_id: str) -> None:
-        self.cancels.append((workspace, task_id))
-
-    def kill(self, workspace: str) -> None:
-        self.kills += 1
-
-
-def _given(answer: Any) -> Any:
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
-
-
-def scripted(*answers: Any, recorded: Any = NOTHING) -> Scripted:
-    return Scripted(list(answers), recorded)
-
-
-def run_of(agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False) -> TaskRun:
-    granted = grant(mode=mode, attempt=attempt, cancel_requested=cancel)
-    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), granted, lane=LaneId("d/w1"))
-
-
-def run(agents: Scripted, **how: Any) -> End:
-    return run_of(agents, **how).execute(lambda _at_least: pytest.fail("no fence was wanted"))
+from jobs.tasks import Fence
+from tests.support.scripted_agents import RECORDED, run, run_of, scripted
 
 
 def test_the_childs_result_completes_the_task():
@@ -108,24 +49,6 @@ def test_the_childs_own_failure_is_the_tasks():
     end = run(scripted(AgentFailed("remember_no_update", details="x")))
 
     assert (end.status, end.code) == ("failed", "remember_no_update")
-
-
-def test_a_failed_or_cancelled_task_tells_what_it_cost():
-    usage = Usage(input_tokens=7, model_calls=1)
-    cancelled, _ = told_to_stop("cancel", AgentFailed("task_cancelled", details="", usage=usage))
-    failed = run(scripted(AgentFailed("remember_no_update", details="x", usage=usage)))
-
-    cost = {"inputTokens": 7, "outputTokens": 0, "modelCalls": 1}
-    assert [(end.status, end.usage) for end in (cancelled, failed)] == [("cancelled", cost), ("failed", cost)]
-
-
-def test_what_an_earlier_run_cost_that_committed_counts_more():
-    gave_up = AgentFailed("task_cancelled", details="", usage=Usage(model_calls=1))
-    recorded = RECORDED | {"usage": {"modelCalls": 5}}
-
-    end, _ = told_to_stop("cancel", gave_up, attempt=2, recorded=recorded)
-
-    assert end.usage == {"inputTokens": 0, "outputTokens": 0, "modelCalls": 5}
 
 
 @pytest.mark.parametrize("kind", ["store_busy", "lease_lost"])
@@ -166,7 +89,7 @@ def test_after_three_vain_tries_the_task_is_handed_back():
 
 
 def test_a_task_that_was_closed_by_an_earlier_worker_is_lost():
-    assert run(scripted(AgentFailed("task_closed", details=""))).code == "worker_lost"
+    assert run(scripted(AgentFailed("task_closed", details=""), recorded=None)).code == "worker_lost"
 
 
 def test_a_child_that_cannot_be_started_fails_the_task():
@@ -217,133 +140,6 @@ def test_while_the_store_cannot_tell_the_task_is_never_failed(trouble: Exception
     assert (end.status, end.cause) == ("queued", "unresolved")
 
 
-def stopped(reason: Any, **how: Any) -> tuple[End, Scripted]:
-    agents = scripted(AgentKilled("stopped"), **how)
-    task_run = run_of(agents)
-    task_run.stop(reason)
-    return task_run.execute(lambda _: None), agents
-
-
-def test_a_run_that_was_stopped_before_it_began_sends_nothing():
-    _, agents = stopped("lost")
-
-    assert (agents.calls, agents.kills) == ([], 1)
-
-
-def test_a_run_stopped_for_shutdown_is_handed_back_without_closing_the_task():
-    end, agents = stopped("shutdown", recorded=None)
-
-    assert (end.status, end.cause, agents.resolves[0].close) == ("queued", None, False)
-
-
-def test_a_run_that_lost_its_lease_asks_nobody():
-    end, agents = stopped("lost")
-
-    assert (end.status, end.cause, agents.resolves) == ("queued", "lease_lost", [])
-
-
-def test_a_cancelled_run_is_closed_and_ends_cancelled():
-    end, agents = stopped("cancel", recorded=None)
-
-    assert (end.status, end.code, agents.resolves[0].close) == ("cancelled", "task_cancelled", True)
-
-
-def test_a_cancel_that_came_after_the_commit_leaves_the_task_completed():
-    end, _ = stopped("cancel", recorded=RECORDED)
-
-    assert end.status == "completed"
-
-
-def test_the_first_reason_to_stop_counts():
-    task_run = run_of(scripted(AgentKilled("stopped"), recorded=None))
-    task_run.stop("cancel")
-    task_run.stop("shutdown")
-
-    assert task_run.execute(lambda _: None).status == "cancelled"
-
-
-def test_a_run_that_is_over_kills_nothing_as_the_child_may_be_at_the_next_task():
-    agents = scripted(RememberResult.model_validate(RECORDED))
-    task_run = run_of(agents)
-    assert task_run.stop("lost")
-    assert agents.kills == 1
-
-    task_run.execute(lambda _: None)
-
-    assert not task_run.stop("lost")
-    assert agents.kills == 1
-
-
-GIVEN_UP = AgentFailed("task_cancelled", details="")
-
-
-def told_to_stop(
-    reason: Any, answer: Any, *, attempt: int = 1, recorded: Any = NOTHING
-) -> tuple[End, Scripted]:
-    """The end of a run that was to stop while the child was at work, and then answered so."""
-    agents = scripted(answer, recorded=recorded)
-    task_run = run_of(agents, attempt=attempt)
-    agents.meanwhile = lambda: task_run.stop(reason)
-    return task_run.execute(lambda _: None), agents
-
-
-@pytest.mark.parametrize("reason", ["cancel", "shutdown"])
-def test_the_child_of_a_run_that_is_to_stop_is_asked_and_not_killed(reason: Any):
-    _, agents = told_to_stop(reason, GIVEN_UP)
-
-    assert (agents.cancels, agents.kills) == ([("/w", "remember-1")], 0)
-
-
-def test_a_run_that_is_being_cancelled_and_loses_its_lease_is_killed():
-    agents = scripted(AgentKilled("stopped"), recorded=None)
-    task_run = run_of(agents)
-    agents.meanwhile = lambda: [task_run.stop("cancel"), task_run.stop("lost")]
-
-    task_run.execute(lambda _: None)
-
-    assert (len(agents.cancels), agents.kills) == (1, 1)
-
-
-def test_a_first_run_that_the_child_gave_up_is_cancelled_and_nobody_else_is_asked():
-    end, agents = told_to_stop("cancel", GIVEN_UP)
-
-    assert (end.status, end.code, agents.resolves) == ("cancelled", "task_cancelled", [])
-
-
-def test_a_later_run_that_the_child_gave_up_is_resolved_because_an_earlier_one_may_have_committed():
-    end, agents = told_to_stop("cancel", GIVEN_UP, attempt=2, recorded=RECORDED)
-
-    assert (end.status, end.revision, agents.resolves[0].close) == ("completed", "r7", True)
-
-
-def test_a_run_that_the_child_gave_up_for_a_shutdown_is_handed_back_and_never_closed():
-    first, agents = told_to_stop("shutdown", GIVEN_UP)
-    later, later_agents = told_to_stop("shutdown", GIVEN_UP, attempt=2, recorded=None)
-
-    assert [(end.status, end.cause) for end in (first, later)] == [("queued", None)] * 2
-    assert (agents.resolves, later_agents.resolves[0].close) == ([], False)
-
-
-def test_a_commit_that_won_against_the_cancel_completes_the_task():
-    end, agents = told_to_stop("cancel", RememberResult.model_validate(RECORDED))
-
-    assert (end.status, agents.resolves) == ("completed", [])
-
-
-def test_a_child_that_dies_of_a_cancel_is_resolved_to_cancelled():
-    end, agents = told_to_stop("cancel", AgentDied("died", exit_code=1), recorded=None)
-
-    assert (end.status, agents.resolves[0].close) == ("cancelled", True)
-
-
-def test_a_child_that_gives_up_unasked_has_failed():
-    assert run(scripted(GIVEN_UP)).code == "remember_failed"
-
-
-def test_a_cancelled_task_that_had_run_before_is_resolved_to_cancelled():
-    assert run(scripted(None, recorded=None), mode="resolve", cancel=True).status == "cancelled"
-
-
 def test_a_task_without_attempts_left_is_resolved_not_run():
     agents = scripted(AssertionError("must not run"), recorded=None)
 
@@ -362,6 +158,16 @@ def test_a_request_with_a_secret_or_a_purge_is_not_kept():
     task_run = run_of(scripted(RememberResult.model_validate(RECORDED)))
     task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
     assert task_run.execute(lambda _: None).keeps_input is False
+
+
+def test_a_purge_tells_which_earlier_tasks_quote_what_is_gone():
+    forgotten = {"summary": "", "removedEntries": [], "touchedTopics": [], "touchedScopes": ["user"]}
+    answer = ForgetResult.model_validate(forgotten | {"purgedTasks": ["remember-0"]})
+
+    end = run(scripted(answer))
+
+    assert end.purged == ("remember-0",)
+    assert end.result == forgotten
 
 
 def test_a_request_to_import_is_not_kept_because_it_is_large():
@@ -388,3 +194,57 @@ def test_a_purge_that_was_cut_short_is_run_again_until_the_child_says_that_it_is
     task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
 
     assert task_run.execute(lambda _: None).cause == "unresolved"
+
+
+def test_a_failure_of_a_child_that_writes_by_itself_is_resolved_before_it_is_told():
+    agents = scripted(DirectAgentFailed("remember_no_update", details=""), recorded=None)
+
+    end = run(agents)
+
+    assert (end.code, end.memory_changed, agents.resolves[0].close) == ("remember_no_update", None, True)
+    assert end.message == "Remember agent did not update any memory."
+
+
+def test_a_foreign_child_has_no_say_about_the_lane():
+    agents = scripted(DirectAgentFailed("lease_lost", details=""), recorded=None)
+
+    assert run(agents).code == "remember_failed"
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code"),
+    [
+        (DirectAgentFailed("remember_failed", details=""), "remember_failed"),
+        (AgentDied("killed", exit_code=-9), "remember_failed"),
+        (AgentTimeout("too late"), "remember_timeout"),
+        (AgentProtocolError("what?"), "remember_failed"),
+        (AgentFailed("task_closed", details=""), "worker_lost"),
+    ],
+)
+def test_what_a_task_left_that_did_not_complete_is_told_with_its_end(trouble: Exception, code: str):
+    agents = scripted(trouble, recorded=None)
+    agents.remains = Remains(revision="r4", touched_scopes=["user"])
+
+    end = run(agents)
+
+    assert (end.status, end.code, end.revision, end.result) == ("failed", code, "r4", None)
+    assert str(end.message).endswith(". Memory may have changed.")
+    assert end.memory_changed == {
+        "scope": "managed",
+        "source": "workspace_memory_remember",
+        "taskId": "remember-1",
+        "touchedScopes": ["user"],
+        "revision": "r4",
+    }
+
+
+def test_what_a_cancelled_task_left_is_told_too():
+    agents = scripted(AgentKilled("stopped"), recorded=None)
+    agents.remains = Remains(revision="r4", touched_scopes=["project"])
+    task_run = run_of(agents)
+    task_run.stop("cancel")
+
+    end = task_run.execute(lambda _: None)
+
+    assert (end.status, end.code, end.revision) == ("cancelled", "task_cancelled", "r4")
+    assert end.message == "The task was cancelled. Memory may have changed."
