@@ -1,5 +1,6 @@
 """What an operator's policy leaves a task: scopes, time, turns, tokens, writes."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,17 @@ def allowed_scopes(wanted: frozenset[Scope], policy: Policy) -> frozenset[Scope]
     if not allowed:
         raise ScopeForbidden("the policy allows no change in " + " or ".join(sorted(wanted)))
     return allowed
+
+
+def require_scopes(scopes: Collection[Scope], policy: Policy) -> None:
+    """Judge where all of a task's changes lie.
+
+    Raises:
+        ScopeForbidden: the policy allows no change in one of these scopes.
+    """
+    forbidden = frozenset(scopes) - policy.scopes
+    if forbidden:
+        raise ScopeForbidden("the policy allows no change in " + " or ".join(sorted(forbidden)))
 
 
 def within_time(call: "TaskCall", policy: Policy) -> "TaskCall":

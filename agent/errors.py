@@ -81,6 +81,12 @@ class DocumentStands(StateError):
     code = "document_stands"
 
 
+class ReviewOutdated(StateError):
+    """The document is not what was reviewed, or does not wait any more. Nothing was committed."""
+
+    code = "review_outdated"
+
+
 class ToolRefused(InputError):
     """A tool call can't be done as asked; the message is for the model that made it."""
 

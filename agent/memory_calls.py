@@ -121,16 +121,16 @@ class MemoryCalls:
         while True:
             call = self._line.take(timeout_s=QUIET_S if is_behind else None)
             if call is None:
-                is_behind = self._show_history()
+                is_behind = self._tidy_history()
                 continue
             line = self._answer_to(call)
             self._line.finish()  # first: who has the answer finds nothing left to call off
             self._outlet.send(line)
             is_behind = call.request.method != acp.RESOLVE  # whose child has no other work, and ends soon
 
-    def _show_history(self) -> bool:
+    def _tidy_history(self) -> bool:
         try:
-            return self._service.show_history()
+            return self._service.tidy_history()
         except Exception as error:  # noqa: BLE001 - outermost frame of the child's threads
             log_failure("history", error, kind="internal")
             return False

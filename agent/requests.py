@@ -9,7 +9,17 @@ from core import acp, ids
 from core.errors import InputError
 from core.ids import Kind, is_client_id, is_task_id
 from core.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
-from core.memory_calls import ApplyParams, DreamParams, ForgetParams, ImportParams, RememberParams, UndoParams
+from core.memory_calls import (
+    ApplyParams,
+    DreamParams,
+    ForgetParams,
+    ImportParams,
+    RecordParams,
+    RememberParams,
+    ReviewParams,
+    SnapshotParams,
+    UndoParams,
+)
 from core.text import js_trim, utf8_size, well_formed
 
 _P = TypeVar("_P", bound=acp.Wire)
@@ -137,6 +147,15 @@ def parse_import(params: dict[str, Any], *, workspace: str) -> ImportParams:
     return _validated(ImportParams, params | {"cwd": workspace})
 
 
+def parse_review(params: dict[str, Any], *, workspace: str) -> ReviewParams:
+    """Read a review request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: a field is missing or doesn't fit.
+    """
+    return _validated(ReviewParams, params | {"cwd": workspace})
+
+
 def parse_apply(params: dict[str, Any], *, workspace: str) -> ApplyParams:
     """Read an apply request; ``cwd`` as for ``parse_remember``.
 
@@ -146,6 +165,20 @@ def parse_apply(params: dict[str, Any], *, workspace: str) -> ApplyParams:
     parsed = _validated(ApplyParams, params | {"cwd": workspace})
     kind_of(parsed.preview)
     return parsed
+
+
+def parse_snapshot(params: dict[str, Any], *, workspace: str) -> SnapshotParams:
+    """Read a snapshot request; ``cwd`` as for ``parse_remember``."""
+    return _validated(SnapshotParams, params | {"cwd": workspace})
+
+
+def parse_record(params: dict[str, Any], *, workspace: str) -> RecordParams:
+    """Read a record request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: the result is missing, or no object.
+    """
+    return _validated(RecordParams, params | {"cwd": workspace})
 
 
 def parse_meta(params: dict[str, Any], kinds: Collection[Kind]) -> acp.TaskMeta | None:

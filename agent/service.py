@@ -19,8 +19,9 @@ from core.logs import get_logger
 from core.policies import load_policies
 from core.settings import Settings
 from core.version import own_version
+from memory.direct_tasks import DirectTasks
 from memory.errors import LeaseLost, StoreBusy, StoreUnusable
-from memory.paths import find_roots
+from memory.paths import find_roots, locate_roots
 from memory.previews import MAX_KEEP_MS
 from memory.store import FencedTask, Store, open_store
 
@@ -107,20 +108,51 @@ class MemoryService:
             return self._run(run, TaskCall(replace(task, fence=lost.stored_fence + 1), deadline))
 
     def resolve(self, params: acp.ResolveParams) -> dict[str, Any]:
-        """Answer whether a task committed, and with ``close`` keep it from committing later."""
+        """Answer whether a task committed, and with ``close`` keep it from committing later.
+
+        What an agent that writes by itself left of a task that is closed is committed in the task's name.
+        """
         task = FencedTask(
             id=TaskId(params.task_id),
             lane=LaneId(params.lane_id),
             fence=params.fence,
             kind=kind_of(params.task_id),
         )
-        return {"result": self._store().resolve(task, close=params.close)}
+        store = self._store()
+        remains = self._remains_of(task, store) if params.close else None
+        answer: dict[str, Any] = {"result": store.resolve(task, close=params.close)}
+        return answer | ({"remains": remains.to_wire()} if remains else {})
 
-    def show_history(self) -> bool:
-        """Bring the history of memory a part further; returns whether there is more to show."""
+    def _remains_of(self, task: FencedTask, store: Store) -> acp.Remains | None:
+        settings, direct_tasks = self._settings, DirectTasks(store)
+        if not direct_tasks.has_begun(task.id):
+            return None
+        roots = locate_roots(settings.memory_base, self.workspace, local=settings.memory_local)
+        left = direct_tasks.close(task, roots)
+        if left is None or left.revision is None:
+            return None
+        return acp.Remains(revision=left.revision, touched_scopes=list(left.touched_scopes))
+
+    def tidy_history(self) -> bool:
+        """Bring the history of memory a part further; once it shows all, take old texts from the journal.
+
+        Returns:
+            Whether there is more to do.
+        """
         try:
-            return self._store().show_history()
+            store = self._store()
         except (StoreUnusable, StoreBusy):  # the client learns it from availability
+            return False
+        return store.show_history() or self._prune(store)
+
+    def _prune(self, store: Store) -> bool:
+        kept_ms = self._settings.history_keep_ms
+        if kept_ms is None:
+            return False
+        try:
+            return store.prune(before_ms=wall_ms() - kept_ms) > 0
+        except (StoreUnusable, StoreBusy) as error:
+            _log.warning("texts_left", reason=str(error))
             return False
 
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:

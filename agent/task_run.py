@@ -1,7 +1,6 @@
 """How a task of any kind runs: sealed, staged on a transaction, again after a conflict, committed once."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,6 @@ from agent.secrecy import keep_out, shown
 from agent.watch import Watch
 from core.acp import RESERVE_MS, Scope
 from core.clock import boot_ms
-from core.errors import MemlaneError
 from core.logs import get_logger
 from core.memory_calls import TaskResult
 from core.policies import Policy
@@ -109,11 +107,13 @@ class Work:
         writable: scopes whose documents may change.
         stage: stages the changes of one attempt; called again, on a fresh transaction, after a conflict.
         max_files: how many documents may change.
+        holds_back: whether what gives agents orders waits for a person, where the policy says so.
     """
 
     writable: frozenset[Scope]
     stage: Callable[[Staging], Staged]
     max_files: int = MAX_FILES
+    holds_back: bool = True
 
 
 def run_task(work: Work, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class _StagedRun:
         )
         staged = self._work.stage(staging)
         keep_out(transaction, workplace.policy.secrets)
-        if workplace.policy.quarantine:
+        if workplace.policy.quarantine and self._work.holds_back:
             hold_back(transaction)
         require_few_writes(transaction, workplace.policy)
         deadline.check()
@@ -246,7 +246,11 @@ class _StagedRun:
 
 
 def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Workplace) -> dict[str, Any]:
-    """Commit; a failure that may have come after the commit point is looked into."""
+    """Commit; a failure that may have come after the commit point is looked into.
+
+    Raises:
+        StoreBusy: also when the store can't tell whether it has committed; a task that runs again finds out.
+    """
     try:
         return commit()
     except (StoreBusy, StoreUnusable):
@@ -258,9 +262,10 @@ def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Wo
 
 
 def _recorded(call: TaskCall, workplace: Workplace) -> dict[str, Any] | None:
-    """The recorded result of a commit that failed; None also when there is no time left to ask."""
+    # not the deadline's own check: a task that was called off may have committed all the same
     if call.deadline.remaining_ms() == 0:
-        return None
-    with suppress(MemlaneError):
+        raise StoreBusy("no time is left to tell whether the task has committed")
+    try:
         return workplace.store.resolve(call.task, close=False)
-    return None
+    except (StoreBusy, StoreUnusable) as error:
+        raise StoreBusy("it can't be told whether the task has committed") from error

@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 PROTOCOL_VERSION = 1
 
 INITIALIZE = "initialize"
+REQUEST_PERMISSION = "session/request_permission"
 PING = "qwen/status/channel/ping"
 AVAILABILITY = "qwen/control/workspace/memory/remember/availability"
 REMEMBER = "qwen/control/workspace/memory/remember"
@@ -20,6 +21,9 @@ DREAM = "qwen/control/workspace/memory/dream"
 APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
 IMPORT = "memlane/memory/import"
+REVIEW = "memlane/memory/review"
+SNAPSHOT = "memlane/memory/snapshot"
+RECORD = "memlane/memory/record"
 RESOLVE = "memlane/memory/resolve"
 CANCEL = "memlane/cancel"
 PROGRESS = "memlane/progress"  # a notification
@@ -31,7 +35,7 @@ SESSION_CANCEL = "session/cancel"  # a notification
 SESSION_UPDATE = "session/update"  # a notification of the agent's
 SESSION_LIST = "session/list"
 SESSION_CLOSE = "session/close"
-MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT})
+MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT, REVIEW})
 
 TASK_META = "memlane/task"
 CAPABILITY_META = "memlane"
@@ -49,8 +53,10 @@ Scope = Literal["user", "project"]
 Topic = Literal["user", "feedback", "project", "reference"]
 ContextMode = Literal["workspace", "clean"]
 ConflictPolicy = Literal["fail", "skip", "replace"]
+ReviewDecision = Literal["approve", "reject"]
 ArchiveFormat = Literal["tar.gz", "zip"]
 MAX_CONTENT_BYTES = 65_536
+MAX_BODY_BYTES = 10 * 1024 * 1024  # of a request, so of an archive too, and of what it holds to import
 MAX_IMPORTED = 2_000  # documents of one import: what one hold of a store's lock can prepare on a slow disk
 
 ErrorKind = Literal[
@@ -68,6 +74,8 @@ ErrorKind = Literal[
     "undo_timeout",
     "import_failed",
     "import_timeout",
+    "review_failed",
+    "review_timeout",
     "model_unavailable",
     "model_rejected",
     "budget_exceeded",
@@ -103,7 +111,8 @@ class TaskMeta(Wire):
         fence: fencing token of the lease under which the task runs.
         timeout_ms: what is left of the task's time when the request is sent, milliseconds.
         attempt: which run of the task this is, from 1.
-        dry_run: change nothing; the result says in ``preview`` what would have changed.
+        dry_run: change nothing; the result says in ``preview`` what would have changed. Of no meaning to undo
+            and apply, which have shown before what they do.
     """
 
     task_id: str
@@ -171,7 +180,20 @@ class ResolveParams(Wire):
     close: bool = True
 
 
+class Remains(Wire):
+    """What a task that has no result changed all the same, because its agent writes by itself."""
+
+    revision: str
+    touched_scopes: list[Scope]
+
+
 class ResolveResult(Wire):
-    """Answer of the resolve method; ``result`` is the task's recorded result, None if it never committed."""
+    """Answer of the resolve method.
+
+    Attributes:
+        result: the task's recorded result, None if it has none.
+        remains: what it left then, as it is recorded now; None for nothing.
+    """
 
     result: dict[str, Any] | None
+    remains: Remains | None = None

@@ -10,10 +10,9 @@ WorkspaceId = NewType("WorkspaceId", str)
 LaneId = NewType("LaneId", str)
 ClientId = NewType("ClientId", str)
 ClaimId = NewType("ClaimId", str)
-
 SessionId = NewType("SessionId", str)
 
-Kind = Literal["remember", "forget", "dream", "undo", "import"]
+Kind = Literal["remember", "forget", "dream", "undo", "import", "review"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _TASK_ID = re.compile(
@@ -56,6 +55,11 @@ def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:
 def new_session_id() -> SessionId:
     """Make a fresh id of a chat session: ``session-`` and a version 4 UUID."""
     return SessionId(f"session-{uuid.uuid4()}")
+
+
+def workspace_of(lane: LaneId) -> WorkspaceId:
+    """The workspace whose lane this is, whichever the deployment."""
+    return WorkspaceId(lane.rpartition("/")[2])
 
 
 def new_uuid() -> str:

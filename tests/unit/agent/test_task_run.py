@@ -1,5 +1,6 @@
 """Tasks on a real store, in this process, with faults that a child can't be given."""
 
+import errno
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,6 +57,26 @@ def test_a_failure_before_the_commit_point_is_reported(memory: TaskMemory) -> No
 
     assert open_store(memory.base).resolve(call.task, close=True) is None
     assert list(memory.roots.user.rglob("*.md")) == []
+
+
+@pytest.mark.parametrize("step", ["planned", "journal durable"])
+def test_a_store_that_vanishes_during_the_commit_hands_the_task_back_until_it_can_tell(
+    memory: TaskMemory, step: str
+) -> None:
+    call, elsewhere = task_call("remember"), memory.base.with_name("elsewhere")
+
+    def vanish(reached: str) -> None:
+        if reached == step:
+            memory.base.rename(elsewhere)
+            raise OSError(errno.EIO, "gone")
+
+    memory.store = open_store(memory.base, checkpoint=vanish)
+    with pytest.raises(StoreBusy):
+        memory.remember(call=call)
+
+    elsewhere.rename(memory.base)
+    memory.store = open_store(memory.base)
+    assert memory.remember(call=call)["recovered"] is (step == "journal durable")
 
 
 def test_a_conflict_runs_the_agent_again_on_what_is_there_now(memory: TaskMemory) -> None:
