@@ -8,7 +8,7 @@ session its prompts.
 import os
 from typing import TYPE_CHECKING, Any
 
-from agent.chat.answering import Library
+from agent.chat.answering import MemoryPlace
 from agent.chat.calls import SessionCalls
 from agent.chat.requests import refuse_authentication
 from agent.failure_log import log_failure
@@ -54,8 +54,8 @@ def serve(settings: Settings, model_settings: ModelSettings) -> int:
         model=open_model(model_settings),
         fast_model=open_fast_model(model_settings),
     )
-    library = Library(settings.memory_base, service.workspace, service.policy, local=settings.memory_local)
-    sessions = SessionCalls(library, outlet, open_model=lambda: open_chat_model(model_settings))
+    place = MemoryPlace(settings.memory_base, service.workspace, service.policy, local=settings.memory_local)
+    sessions = SessionCalls(place, outlet, open_model=lambda: open_chat_model(model_settings))
     server = AgentServer(service, sessions, outlet)
     code = server.run(0)
     if server.is_busy:

@@ -20,9 +20,11 @@ from agent.watch import Watch
 from core.acp import AGENT_TIMEOUT_MS, Usage
 from core.ids import LaneId, TaskId
 from core.policies import Policy
+from memory.errors import DocumentMissing
 from memory.paths import SCOPES, locate_roots
+from memory.standing import REVIEW_FIELD, waits_for_review
 from memory.store import FencedTask
-from memory.transaction import Transaction
+from memory.transaction import MAX_READ_BYTES, Transaction
 
 AGENT_NAME = "managed-auto-memory-chat"
 MAX_TURNS = 8
@@ -42,7 +44,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class MemoryPlace:
     """Whose memory is read, and by which rules.
 
     Attributes:
@@ -57,7 +59,7 @@ class Library:
 
 
 def answer_prompt(
-    prompt: Prompt, session: Session, library: Library, *, tell: Callable[[Update], None]
+    prompt: Prompt, session: Session, place: MemoryPlace, *, tell: Callable[[Update], None]
 ) -> Answer:
     """Answer a prompt, and keep it in the session unless the model declined.
 
@@ -68,10 +70,10 @@ def answer_prompt(
         ModelRejected, ModelUnavailable, TaskTimeout: the model gave no answer.
         StoreUnusable: memory is not there. After any of these the session is as before.
     """
-    meter = Meter(max_tokens=library.policy.max_tokens)
+    meter = Meter(max_tokens=place.policy.max_tokens)
     speech = _Speech(session, tell)
     try:
-        run = _run(prompt, session, library, model=MeteredModel(speech, meter), watch=speech)
+        run = _run(prompt, session, place, model=MeteredModel(speech, meter), watch=speech)
         stop_reason = _stop_reason(run)
     except TaskCancelled:
         stop_reason = "cancelled"
@@ -83,13 +85,13 @@ def answer_prompt(
 
 
 def _run(
-    prompt: Prompt, session: Session, library: Library, *, model: MeteredModel, watch: Watch
+    prompt: Prompt, session: Session, place: MemoryPlace, *, model: MeteredModel, watch: Watch
 ) -> HeadlessRun:
-    policy = library.policy
+    policy = place.policy
     deadline = Deadline.after(AGENT_TIMEOUT_MS, cancellation=prompt.cancellation)
     if policy.max_seconds is not None:
         deadline = deadline.within(policy.max_seconds * 1000)
-    transaction = _open(library)
+    transaction = _open(place)
     folders = folders_of(transaction)
     agent = HeadlessAgent(
         name=AGENT_NAME,
@@ -103,11 +105,22 @@ def _run(
     return run_headless(agent, model=model, tools=tools, deadline=deadline, watch=watch)
 
 
-def _open(library: Library) -> Transaction:
+class _ApprovedMemory(Transaction):
+    """Memory without the documents that wait for a review, as every index and search is without them."""
+
+    def read(self, path: str, *, max_bytes: int = MAX_READ_BYTES) -> bytes:
+        """Read a file; one that waits for a review counts as missing."""
+        content = super().read(path, max_bytes=max_bytes)
+        if REVIEW_FIELD.encode() in content and waits_for_review(content):
+            raise DocumentMissing("it waits for a review")
+        return content
+
+
+def _open(place: MemoryPlace) -> Transaction:
     """Memory to look at: no tool stages anything here, and it is no task of the store's to commit."""
-    roots = locate_roots(library.base, library.workspace, local=library.local)
+    roots = locate_roots(place.base, place.workspace, local=place.local)
     reader = FencedTask(TaskId("chat"), LaneId("chat"), 1, "chat")
-    return Transaction(reader, roots, writable=frozenset(SCOPES))
+    return _ApprovedMemory(reader, roots, writable=frozenset(SCOPES))
 
 
 def _stop_reason(run: HeadlessRun) -> StopReason:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from agent.cancellation import CalledOff, Cancellation
-from agent.chat.answering import Library, Update, answer_prompt
+from agent.chat.answering import MemoryPlace, Update, answer_prompt
 from agent.chat.prompt import read_prompt
 from agent.chat.requests import parse_content, parse_cwd, parse_filter, parse_servers, parse_session_id
 from agent.chat.session import Prompt, Session
@@ -30,13 +30,13 @@ class SessionCalls:
     Prompts of one session are answered one after the other, those of different ones at the same time.
     """
 
-    def __init__(self, library: Library, outlet: Outlet, *, open_model: Callable[[], ChatModel]) -> None:
+    def __init__(self, place: MemoryPlace, outlet: Outlet, *, open_model: Callable[[], ChatModel]) -> None:
         """Open nothing yet.
 
         Args:
             open_model: makes the model of a session.
         """
-        self._library = library
+        self._place = place
         self._outlet = outlet
         self._open_model = open_model
         self._sessions = Sessions(MAX_SESSIONS)
@@ -52,7 +52,7 @@ class SessionCalls:
         Raises:
             CallRefused: the params don't fit.
         """
-        cwd = parse_cwd(params, workspace=self._library.workspace)
+        cwd = parse_cwd(params, workspace=self._place.workspace)
         offered = parse_servers(params)
         session = Session(new_session_id(), cwd=cwd, model=self._open_model())
         evicted = self._sessions.add(session)
@@ -82,7 +82,7 @@ class SessionCalls:
         Raises:
             CallRefused: the params don't fit.
         """
-        are_meant = parse_filter(params, workspace=self._library.workspace)
+        are_meant = parse_filter(params, workspace=self._place.workspace)
         return {"sessions": [_described(session) for session in self._sessions if are_meant]}
 
     def cancel_prompts(self, params: dict[str, Any]) -> None:
@@ -127,7 +127,7 @@ class SessionCalls:
     def _answer_to(self, prompt: Prompt, session: Session) -> bytes:
         tell = partial(self._tell, session)
         try:
-            answer = answer_prompt(prompt, session, self._library, tell=tell)
+            answer = answer_prompt(prompt, session, self._place, tell=tell)
         except Exception as error:  # noqa: BLE001 - outermost frame of the child's threads
             log_failure(acp.SESSION_PROMPT, error, kind="prompt_failed")
             return _failed(prompt, error)

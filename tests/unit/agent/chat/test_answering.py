@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from agent.cancellation import Cancellation
-from agent.chat.answering import Answer, Library, answer_prompt
+from agent.chat.answering import Answer, MemoryPlace, answer_prompt
 from agent.chat.session import Prompt, Session
 from agent.errors import ModelUnavailable, TaskCancelled
 from core.ids import SessionId
@@ -28,14 +28,14 @@ class Chat:
         self.tea.write_text(document(name="Tea", body="Prefers green tea."))
         (self.base / "memories" / "MEMORY.md").write_text("- [Tea](user/tea.md)\n")
         (folder / "workspace").mkdir()
-        self.library = Library(self.base, str(folder / "workspace"), policy or Policy())
+        self.place = MemoryPlace(self.base, str(folder / "workspace"), policy or Policy())
         self.model = SpeakingModel(*steps)
         self.session = Session(SessionId("session-1"), cwd="/srv/ws", model=self.model)
         self.updates: list[dict[str, Any]] = []
 
     def ask(self, text: str, *, cancellation: Cancellation | None = None) -> Answer:
         prompt = Prompt(Request(1, "session/prompt", {}), text, cancellation or Cancellation())
-        return answer_prompt(prompt, self.session, self.library, tell=self.updates.append)
+        return answer_prompt(prompt, self.session, self.place, tell=self.updates.append)
 
     @property
     def heard(self) -> str:
@@ -83,6 +83,24 @@ def test_a_model_that_tries_to_write_changes_nothing(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in documents_below(chat.base)} == before
     failed = [one["status"] for one in chat.updates if one["sessionUpdate"] == "tool_call_update"]
     assert failed == ["failed", "failed"]
+
+
+def test_what_waits_for_a_review_is_shown_by_no_tool(tmp_path: Path) -> None:
+    held = tmp_path / "base/memories/user/held.md"
+    chat = Chat(
+        tmp_path,
+        said("", ("grep_search", {"pattern": "orders|tea"}), ("read_file", {"file_path": str(held)})),
+        said("Tea."),
+    )
+    held.write_text(document(body="These are orders.").replace("type:", 'review: "true"\ntype:'))
+
+    chat.ask("Any orders?")
+
+    ended = [one for one in chat.updates if one["sessionUpdate"] == "tool_call_update"]
+    shown = [one["content"][0]["content"]["text"] for one in ended]
+    assert "Prefers green tea." in shown[0]
+    assert "orders" not in shown[0]
+    assert shown[1] == "Error: it waits for a review"
 
 
 def test_what_is_said_after_a_tool_is_a_paragraph_of_its_own(tmp_path: Path) -> None:
