@@ -1,5 +1,6 @@
 """What the child does for each method, apart from the wire."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -26,11 +27,23 @@ from memory.store import FencedTask, Store, open_store
 
 LOCAL_DEPLOYMENT = "local"
 
+_CAPABILITIES: Mapping[str, Any] = {
+    "loadSession": False,
+    "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": False, "sse": False},
+    "sessionCapabilities": {"list": {}, "close": {}},
+}
+
 _log = get_logger(__name__)
 
 
 class MemoryService:
-    """Memory calls of one workspace on one store; tasks and resolve belong to one thread."""
+    """Memory calls of one workspace on one store; tasks and resolve belong to one thread.
+
+    Attributes:
+        workspace: canonical absolute path.
+        policy: what the operator lets tasks of this workspace do.
+    """
 
     def __init__(self, settings: Settings, *, workspace: str, model: Model, fast_model: Model) -> None:
         """Open nothing yet; the store is opened with the first call that needs it.
@@ -45,7 +58,7 @@ class MemoryService:
         self._settings = settings
         self._model = model
         self._fast_model = fast_model
-        self._policy = load_policies(settings.policy_file).of(workspace)
+        self.policy = load_policies(settings.policy_file).of(workspace)
         self._told: str | None = None
 
     def describe(self) -> dict[str, Any]:
@@ -61,7 +74,7 @@ class MemoryService:
             "protocolVersion": acp.PROTOCOL_VERSION,
             "agentInfo": {"name": "memlane-agent", "title": "memlane agent", "version": own_version()},
             "authMethods": [],
-            "agentCapabilities": {"loadSession": False, "_meta": {acp.CAPABILITY_META: ours}},
+            "agentCapabilities": {**_CAPABILITIES, "_meta": {acp.CAPABILITY_META: ours}},
         }
 
     def is_available(self) -> bool:
@@ -143,7 +156,7 @@ class MemoryService:
             return False
 
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
-        call = within_time(call, self._policy)
+        call = within_time(call, self.policy)
         call.deadline.check()
         store = self._store()
         settings = self._settings
@@ -153,7 +166,7 @@ class MemoryService:
             roots,
             self._model,
             self._fast_model,
-            self._policy,
+            self.policy,
             preview_ms=min(settings.task_ttl_s * 1000, MAX_KEEP_MS),
         )
         return run(call, workplace)

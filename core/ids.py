@@ -10,6 +10,7 @@ WorkspaceId = NewType("WorkspaceId", str)
 LaneId = NewType("LaneId", str)
 ClientId = NewType("ClientId", str)
 ClaimId = NewType("ClaimId", str)
+SessionId = NewType("SessionId", str)
 
 Kind = Literal["remember", "forget", "dream", "undo", "import", "review"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -49,6 +50,11 @@ def workspace_id(canonical_path: str) -> WorkspaceId:
 def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:
     """Name the lane of a workspace as the memory store knows it: ``<deployment>/<workspace id>``."""
     return LaneId(f"{deployment}/{workspace}")
+
+
+def new_session_id() -> SessionId:
+    """Make a fresh id of a chat session: ``session-`` and a version 4 UUID."""
+    return SessionId(f"session-{uuid.uuid4()}")
 
 
 def workspace_of(lane: LaneId) -> WorkspaceId:
