@@ -80,6 +80,22 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskOutline:
+    """What became of a task, without what it was asked and what it said.
+
+    Attributes:
+        finished_ms: when it ended, epoch milliseconds; None before.
+        is_preview: whether it is a dream that only showed what it would do.
+    """
+
+    id: TaskId
+    kind: Kind
+    finished_ms: int | None = None
+    revision: str | None = None
+    is_preview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """How a run ended.
 
@@ -126,6 +142,17 @@ def from_record(record: Mapping[str, str], *, position: int | None = None) -> Ta
         usage=_optional_json(record.get("usage")),
         cancel_requested=record.get("cancelRequested") == "1",
         handed_back="handedBack" in record,
+    )
+
+
+def outline_of(record: Mapping[str, str]) -> TaskOutline:
+    """Read a task hash, or the part of it that an outline takes."""
+    return TaskOutline(
+        TaskId(record["taskId"]),
+        cast("Kind", record["kind"]),
+        finished_ms=_optional_ms(record.get("finishedAt")),
+        revision=record.get("revision"),
+        is_preview="preview" in (_optional_json(record.get("result")) or {}),
     )
 
 
