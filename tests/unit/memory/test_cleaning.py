@@ -22,7 +22,7 @@ from tests.support.memory import (
     note,
     tree,
 )
-from tests.support.memory_process import in_child, purge
+from tests.support.memory_process import in_child, prune, purge
 
 SECRET = b"hunter2"
 FAR_MS = 10**15
@@ -362,6 +362,22 @@ def test_a_prune_that_was_cut_short_is_done_by_the_next_one(memory_base, store, 
         pass
 
     assert all(change["pruned"] for seq in (1, 2, 3) for change in entry(memory_base, seq)["changes"])
+
+
+@pytest.mark.parametrize(
+    "step", ["history locked", "external removed", "journal written", "journal durable", "state renamed"]
+)
+def test_a_prune_that_was_killed_is_done_by_the_next_one(memory_base, store, told, step):
+    before = read_log(memory_base.path)
+    code = in_child(prune, memory_base, before_ms=FAR_MS, checkpoint=KillAt(name=step))
+    assert code == -signal.SIGKILL
+
+    while store.prune(before_ms=FAR_MS):
+        pass
+
+    assert all(change["pruned"] for seq in (1, 2, 3) for change in entry(memory_base, seq)["changes"])
+    assert not list((memory_base.path / "memlane/external").iterdir())
+    assert show_log(memory_base.path) == before
 
 
 def test_a_history_that_is_made_anew_after_a_prune_says_who_and_when(memory_base, store, told):
