@@ -6,7 +6,8 @@ end that is not the child's own answer is resolved against the memory store firs
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -20,7 +21,7 @@ from acp_bridge.errors import (
 )
 from core.acp import ResolveParams, ResolveResult, TaskMeta
 from core.errors import DependencyError
-from core.ids import Kind, LaneId, TaskId
+from core.ids import Kind, LaneId, TaskId, WorkspaceId, deployment_of, workspace_of
 from core.logs import get_logger
 from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
@@ -219,7 +220,7 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result),
-            purged=_purged_in(result),
+            purged=self._purged_in(result),
         )
 
     def _memory_changed(self, result: TaskResult) -> Mapping[str, Any] | None:
@@ -233,7 +234,12 @@ class TaskRun:
             **({"revision": result.revision} if result.revision else {}),
         }
 
-
-def _purged_in(result: TaskResult) -> tuple[TaskId, ...]:
-    tasks = result.purged_tasks if isinstance(result, ForgetResult) else None
-    return tuple(map(TaskId, tasks or ()))
+    def _purged_in(self, result: TaskResult) -> Mapping[WorkspaceId, Sequence[TaskId]]:
+        """The tasks that a purge names, as far as they are of this deployment: others use another Redis."""
+        found: defaultdict[WorkspaceId, list[TaskId]] = defaultdict(list)
+        named = (result.purged_tasks if isinstance(result, ForgetResult) else None) or ()
+        for one in named:
+            lane = LaneId(one.lane_id)
+            if deployment_of(lane) == deployment_of(self._lane):
+                found[workspace_of(lane)].append(TaskId(one.task_id))
+        return dict(found)

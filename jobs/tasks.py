@@ -1,8 +1,8 @@
 """The task record: what it holds, how it reads from Redis, which ends it can have."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NewType, cast
 
@@ -104,7 +104,7 @@ class End:
         memory_changed: data of the event, when managed memory was really changed.
         cause: why the task is handed back; None for a shutdown, which never counts against it.
         keeps_input: whether the request is kept for a while; else it is deleted at once.
-        purged: tasks of the lane whose requests and results have to go: memory forgot what they quote.
+        purged: tasks by workspace whose requests and results have to go: memory forgot what they quote.
     """
 
     status: EndStatus
@@ -116,7 +116,7 @@ class End:
     memory_changed: Mapping[str, Any] | None = None
     cause: Cause | None = None
     keeps_input: bool = True
-    purged: tuple[TaskId, ...] = ()
+    purged: Mapping[WorkspaceId, Sequence[TaskId]] = field(default_factory=dict)
 
 
 def from_record(record: Mapping[str, str], *, position: int | None = None) -> Task:

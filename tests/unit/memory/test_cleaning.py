@@ -310,18 +310,19 @@ def test_what_was_kept_without_telling_whose_it_is_goes_with_a_document_that_it_
     assert kept == {note("Not this one"), note("Of another commit")}
 
 
-def test_a_purge_tells_which_tasks_of_its_workspace_had_to_do_with_it(memory_base, store, secret, tmp_path):
+def test_a_purge_tells_which_tasks_had_to_do_with_it(memory_base, store, secret, tmp_path):
     other = MemoryBase(tmp_path, workspace="other")
     first, unrelated = fenced_task(1), fenced_task(2)
     memory_base.commit(store, first, {secret: note("hunter2")})
     memory_base.commit(store, unrelated, {memory_base.user / "other.md": note("Other")})
-    other.commit(store, fenced_task(1, lane="default/other"), {secret: note("hunter2 theirs")})
+    theirs = fenced_task(1, lane="default/other")
+    other.commit(store, theirs, {secret: note("hunter2 theirs")})
     forgetting = fenced_task(3, kind="forget")
     memory_base.commit(store, forgetting, {secret: None})
 
     told = [store.purge(forgetting, {("user", "user/secret.md")}, memory_base.roots) for _ in range(2)]
 
-    assert told == [(first.id, forgetting.id)] * 2
+    assert told == [tuple((task.lane, task.id) for task in (first, theirs, forgetting))] * 2
 
 
 def test_old_commits_lose_their_texts_and_the_history_shows_them_all_the_same(memory_base, store, told):
