@@ -4,17 +4,20 @@ Calls block; inside, all children are driven by one event loop on one daemon thr
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
-from acp_bridge import methods
+from acp_bridge import direct_tasks, methods
+from acp_bridge.agent_pool import AgentPool
 from acp_bridge.connection import Connection
+from acp_bridge.direct_tasks import DirectTask
 from acp_bridge.environment import child_environment
 from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
 from acp_bridge.limits import Limits
 from acp_bridge.loop_thread import LoopThread
+from acp_bridge.notices import ProgressListener, ignore_progress
 from acp_bridge.process import Launch
-from acp_bridge.workspace_agent import WorkspaceAgent
+from acp_bridge.task_call import TaskCall
 from core import acp, clock
 from core.errors import ConfigError
 from core.logs import get_logger
@@ -60,39 +63,48 @@ class Bridge:
 
     def __init__(self, agent: Launch, *, own: Launch, idle_s: float) -> None:
         """Use ``open_bridge`` instead."""
-        self._launch = agent
         self._own_launch = own
-        self._idle_s = idle_s
         self._limits = agent.limits
-        self._agents: dict[str, WorkspaceAgent] = {}  # least recently used first
+        self._agents = AgentPool(agent, idle_s=idle_s)
+        self._companions = AgentPool(own, idle_s=idle_s)  # children of ours, where those above are foreign
         self._own_children: set[Connection] = set()
+        self._task_calls: set[TaskCall] = set()
         self._thread = LoopThread("acp-bridge")
 
-    def run(self, workspace: str, call: MemoryCall, meta: acp.TaskMeta) -> TaskResult:
+    def run(
+        self,
+        workspace: str,
+        call: MemoryCall,
+        meta: acp.TaskMeta,
+        *,
+        on_progress: ProgressListener = ignore_progress,
+    ) -> TaskResult:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
-        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. What a
-        foreign child can't serve goes to a fresh child of ours, which ``kill`` doesn't reach.
+        The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. Beside a
+        foreign child a child of ours is kept, which ``kill`` doesn't reach: it serves what the foreign one
+        can't, and records what that one does, see ``direct_tasks.run``.
 
         Args:
             workspace: canonical path.
+            on_progress: called on the bridge's thread with each progress that a child of ours tells; must
+                not block.
 
         Raises:
             AgentUnavailable: no child could be started; nothing was sent.
             AgentFailed: the child says that it failed; it stays warm.
+            DirectAgentFailed: as above, and memory may have changed until ``resolve`` tells.
             AgentDied, AgentTimeout, AgentProtocolError, AgentKilled: whether it committed is unknown until
                 ``resolve`` tells. Except after AgentProtocolError no process of that child is left.
         """
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
 
         async def work() -> TaskResult:
-            async with self._agent(workspace).use() as connection:
-                if connection.speaks_memlane or not call.is_ours:
-                    return await methods.run(connection, call, meta=meta, limit_s=limit_s)
-            async with self._fresh_child(workspace) as connection:
-                return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+            with self._under_way(workspace, meta.task_id, on_progress) as task:
+                return await self._run(task, call, meta=meta, limit_s=limit_s)
 
-        return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
+        bound_s = self._limits.call_bound_s(limit_s + 2 * self._limits.resolve_s)
+        return self._thread.run(work, bound_s=bound_s + self._limits.longest_start_s)
 
     def available(self, workspace: str) -> bool:
         """Ask the workspace's child whether it can remember; starts one if there is none.
@@ -103,7 +115,7 @@ class Bridge:
         limit_s = self._limits.availability_s
 
         async def work() -> bool:
-            async with self._agent(workspace).use() as connection:
+            async with self._agents.take(workspace).use() as connection:
                 return await methods.available(connection, workspace, limit_s=limit_s)
 
         return self._thread.run(work, bound_s=self._limits.call_bound_s(limit_s))
@@ -111,7 +123,7 @@ class Bridge:
     def resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         """Ask a fresh child of ours whether a task ever committed; the usual one may be what crashes.
 
-        ``kill`` doesn't reach it.
+        Neither ``cancel`` nor ``kill`` reach it.
 
         Raises:
             AgentUnavailable: it could not be started, or died or hung before it could be asked.
@@ -137,18 +149,36 @@ class Bridge:
 
         self._thread.post(extend_agent)
 
-    def kill(self, workspace: str) -> None:
-        """Kill the workspace's child with its whole process group; doesn't wait for its end.
+    def cancel(self, workspace: str, task_id: str) -> None:
+        """Have the child that works on a task give it up; doesn't wait.
 
-        The running call raises ``AgentKilled`` once the group is gone. Without a child nothing happens.
+        A child of ours is told, and stays warm: the running call raises ``AgentFailed`` with kind
+        ``task_cancelled``, or returns what it had committed by then. One that does neither within the grace
+        is killed, any other at once, one that is still starting too: the call raises ``AgentKilled``. If
+        the task doesn't run here nothing happens.
         """
 
-        def kill_agent() -> None:
-            agent = self._agents.get(workspace)
-            if agent is not None:
-                agent.kill()
+        def give_up() -> None:
+            for task in self._task_calls:
+                if task.task_id == task_id and not task.give_up():
+                    self._agents.kill(workspace)
+                    self._companions.kill(workspace)
 
-        self._thread.post(kill_agent)
+        self._thread.post(give_up)
+
+    def kill(self, workspace: str) -> None:
+        """Kill the workspace's children, each with its whole process group; doesn't wait for their end.
+
+        Running calls raise ``AgentKilled`` once the group is gone. Without a child nothing happens.
+        """
+
+        def kill_all() -> None:
+            self._agents.kill(workspace)
+            for task in self._task_calls:
+                if task.workspace == workspace:
+                    task.kill()
+
+        self._thread.post(kill_all)
 
     def children(self) -> Mapping[str, int]:
         """Process ids of the living children's guards, which lead their process groups, by workspace.
@@ -157,8 +187,8 @@ class Bridge:
             AgentKilled: the bridge is closed.
         """
 
-        async def work() -> dict[str, int]:
-            return {path: agent.pid for path, agent in self._agents.items() if agent.pid is not None}
+        async def work() -> Mapping[str, int]:
+            return self._agents.pids()
 
         return self._thread.run(work, bound_s=self._limits.slack_s)
 
@@ -169,43 +199,51 @@ class Bridge:
         """
         self._thread.close(self._shut_down, bound_s=self._limits.longest_end_s + self._limits.slack_s)
 
-    def _agent(self, workspace: str) -> WorkspaceAgent:
-        agent = self._agents.pop(workspace, None)
-        if agent is None:
-            agent = WorkspaceAgent(self._launch, workspace, idle_s=self._idle_s, on_idle=self._retire_surplus)
-        self._agents[workspace] = agent
-        if not agent.occupied:
-            self._retire_surplus(wanted=1)
-        return agent
+    async def _run(
+        self, task: TaskCall, call: MemoryCall, *, meta: acp.TaskMeta, limit_s: float
+    ) -> TaskResult:
+        async with self._agents.take(task.workspace).use() as connection:
+            if connection.speaks_memlane:
+                with task.on(connection):
+                    return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+            async with self._companions.take(task.workspace).use() as own:
+                with task.on(own if call.is_ours else connection):
+                    if call.is_ours:
+                        return await methods.run(own, call, meta=meta, limit_s=limit_s)
+                    foreign_s, own_s = min(limit_s, self._limits.foreign_s), self._limits.resolve_s
+                    direct = DirectTask(call, meta, task.workspace, limit_s=foreign_s, own_limit_s=own_s)
+                    return await direct_tasks.run(direct, connection, own)
 
-    def _retire_surplus(self, *, wanted: int = 0) -> None:
-        """Stop idle children over the cap, with room for so many more; busy ones go once they are idle."""
-        occupied = sum(agent.occupied for agent in self._agents.values())
-        excess = occupied + wanted - self._limits.max_children
-        idle = [agent for agent in self._agents.values() if agent.idle]
-        for agent in idle[: max(0, excess)]:
-            agent.retire()
+    @contextmanager
+    def _under_way(self, workspace: str, task_id: str, on_progress: ProgressListener) -> Iterator[TaskCall]:
+        grace_s = self._limits.cancel_grace_s
+        task = TaskCall(workspace, task_id, grace_s=grace_s, on_progress=on_progress)
+        self._task_calls.add(task)
+        try:
+            yield task
+        finally:
+            self._task_calls.discard(task)
 
     async def _resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         deadline_ms = clock.boot_ms() + round(self._limits.resolve_s * 1000)
         async with self._fresh_child(workspace) as connection:
+            await _open_own(connection)
             limit_s = max(0, deadline_ms - clock.boot_ms()) / 1000
             return await methods.resolve(connection, params, limit_s=limit_s)
 
     @asynccontextmanager
     async def _fresh_child(self, workspace: str) -> AsyncIterator[Connection]:
-        """Start a child of ours for one call, and stop it."""
+        """Offer a child of ours for one call, which the body starts, and stop it."""
         connection = Connection(self._own_launch, workspace)
         self._own_children.add(connection)
         try:
-            await _open_own(connection)
             yield connection
         finally:
             await connection.stop()
             self._own_children.discard(connection)
 
     async def _shut_down(self) -> None:
-        ends = [agent.close() for agent in self._agents.values()]
+        ends = [self._agents.close(), self._companions.close()]
         ends += [connection.stop() for connection in self._own_children]
         await asyncio.gather(*ends)
 

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from acp_bridge.connection import Connection
 from acp_bridge.errors import AgentFailed, AgentProtocolError
 from core import acp, jsonrpc
-from core.memory_calls import MemoryCall, TaskResult
+from core.memory_calls import MemoryCall, SnapshotParams, SnapshotResult, TaskResult
 
 MAX_ERROR_KIND_CHARS = 64
 MAX_DETAILS_CHARS = 2000
@@ -28,22 +28,31 @@ async def run(connection: Connection, call: MemoryCall, *, meta: acp.TaskMeta, l
     A foreign child lives meanwhile only as long as the lease is extended, see ``Connection.under_lease``.
 
     Raises:
-        AgentFailed: the child says that it failed, or is a foreign one, which can't try things out.
+        AgentFailed: the child says that it failed.
         AgentProtocolError: the answer has the wrong shape.
         AgentTimeout, AgentDied, AgentKilled: see ``Connection.call``.
     """
-    body = call.params.to_wire()
-    if connection.speaks_memlane:
-        body["_meta"] = {acp.TASK_META: meta.to_wire()}
-    elif meta.dry_run or "purge" in body:
-        raise AgentFailed(
-            "unspecified", details="this agent writes by itself: it can neither preview nor purge"
-        )
+    body = _of_task(call.params, meta) if connection.speaks_memlane else call.params.to_wire()
     with connection.under_lease():
         answer = await _ask(connection, call.method, body, limit_s=limit_s)
     if not connection.speaks_memlane:
         answer = _contract_part(answer)
     return _checked(call.result, answer)
+
+
+async def snapshot(
+    own: Connection, params: SnapshotParams, *, meta: acp.TaskMeta, limit_s: float
+) -> dict[str, Any] | None:
+    """Tell a child of ours that a foreign one is about to work on memory.
+
+    Returns:
+        The recorded result if the task has committed already; nothing may run then.
+
+    Raises:
+        Same as ``run``; with kind ``task_closed`` the foreign child may have run before.
+    """
+    answer = await _ask(own, acp.SNAPSHOT, _of_task(params, meta), limit_s=limit_s)
+    return _checked(SnapshotResult, answer).result
 
 
 async def available(connection: Connection, cwd: str, *, limit_s: float) -> bool:
@@ -68,6 +77,10 @@ async def resolve(connection: Connection, params: acp.ResolveParams, *, limit_s:
     return _checked(acp.ResolveResult, answer)
 
 
+def _of_task(params: acp.Wire, meta: acp.TaskMeta) -> dict[str, Any]:
+    return params.to_wire() | {"_meta": {acp.TASK_META: meta.to_wire()}}
+
+
 async def _ask(connection: Connection, method: str, params: Mapping[str, Any], *, limit_s: float) -> Any:
     answer = await connection.call(method, params, limit_s=limit_s)
     if isinstance(answer, jsonrpc.ErrorResponse):
@@ -88,12 +101,20 @@ def _failure(answer: jsonrpc.ErrorResponse, *, ours: bool) -> AgentFailed:
     if not isinstance(kind, str) or not kind:
         kind = "managed_memory_unavailable" if answer.error_code == acp.UNAVAILABLE else "unspecified"
     details = facts.get("details", answer.message)
-    fence = facts.get("storedFence") if ours else None
+    fence, usage = (facts.get("storedFence"), facts.get("usage")) if ours else (None, None)
     return AgentFailed(
         kind[:MAX_ERROR_KIND_CHARS],
         details=str(details)[:MAX_DETAILS_CHARS],
         stored_fence=fence if type(fence) is int else None,  # to Python, true is an int, too
+        usage=_usage_in(usage),
     )
+
+
+def _usage_in(value: Any) -> acp.Usage | None:
+    try:
+        return acp.Usage.model_validate(value)
+    except ValidationError:
+        return None
 
 
 def _checked(shape: type[_Shape], result: Any) -> _Shape:

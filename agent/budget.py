@@ -4,10 +4,8 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.deadline import Deadline
 from agent.errors import BudgetExceeded, ScopeForbidden
 from core.acp import Scope
-from core.clock import boot_ms
 from core.policies import Policy
 from memory.transaction import Transaction
 
@@ -42,8 +40,7 @@ def within_time(call: "TaskCall", policy: Policy) -> "TaskCall":
     """The call with the time that the policy leaves it; never more than it had."""
     if policy.max_seconds is None:
         return call
-    limit_ms = boot_ms() + policy.max_seconds * 1000
-    return replace(call, deadline=Deadline(min(call.deadline.at_ms, limit_ms)))
+    return replace(call, deadline=call.deadline.within(policy.max_seconds * 1000))
 
 
 def turns_within(policy: Policy, usual: int) -> int:

@@ -106,7 +106,10 @@ def _run(staging: Staging, scope: Scope) -> tuple[HeadlessRun, bool]:
         allowed=(*ALL_TOOLS, MERGE_MEMORIES),
         judge=find_losses,
     )
-    run = run_headless(_agent(staging, scope), model=staging.model, tools=tools, deadline=staging.deadline)
+    agent = _agent(staging, scope)
+    run = run_headless(
+        agent, model=staging.model, tools=tools, deadline=staging.deadline, watch=staging.watch
+    )
     _require_usable(run, tools)
     stamp_documents(transaction, transaction.task)
     return run, run.ending == "answered" and tools.had_room

@@ -11,6 +11,12 @@ class TaskTimeout(DependencyError):
     code = "task_timeout"
 
 
+class TaskCancelled(StateError):
+    """The call was called off before its commit. Nothing was committed."""
+
+    code = "task_cancelled"
+
+
 class NoUpdate(StateError):
     """The agent ended its run without writing any memory. Nothing was committed."""
 

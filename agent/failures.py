@@ -16,6 +16,7 @@ from agent.errors import (
     ScopeMismatch,
     SecretDetected,
     SelectionFailed,
+    TaskCancelled,
     TaskTimeout,
 )
 from core.acp import ErrorKind
@@ -87,6 +88,7 @@ _FAILURES: Mapping[type[Exception], Failure] = {
     SecretDetected: Failure("secret_detected", "What was to be remembered holds what looks like a secret"),
     StoreBusy: Failure("store_busy", "The memory store was locked for too long"),
     StoreUnusable: Failure("managed_memory_unavailable", "The memory store can't be used"),
+    TaskCancelled: Failure("task_cancelled", "The task was cancelled"),
     TaskClosed: Failure("task_closed", "The task was closed before"),
 }
 # kinds that only the remember method has; in any other these errors are failures of their kind

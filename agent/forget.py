@@ -52,6 +52,8 @@ def _stage(params: ForgetParams, staging: Staging) -> Staged:
     transaction = staging.transaction
     documents = _read(transaction)
     candidates = choose_candidates(documents, query=params.query)
+    if candidates:
+        staging.watch.turn_began(1, of=1)
     chosen = (
         select(params.query, candidates, model=staging.fast_model, deadline=staging.deadline)
         if candidates

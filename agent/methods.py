@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
+from agent.direct_tasks import record, snapshot
 from agent.dream import dream
 from agent.forget import forget
 from agent.remember import remember
@@ -12,8 +13,10 @@ from agent.requests import (
     parse_dream,
     parse_forget,
     parse_import,
+    parse_record,
     parse_remember,
     parse_review,
+    parse_snapshot,
     parse_undo,
 )
 from agent.review import review
@@ -61,6 +64,8 @@ class TaskMethod(Generic[_P]):
         return lambda call, workplace: self.serve(parsed, call, workplace)
 
 
+_OF_AGENTS: tuple[Kind, ...] = ("remember", "forget", "dream")
+
 TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
     acp.REMEMBER: TaskMethod("remember", ("remember",), parse_remember, remember),
     acp.FORGET: TaskMethod("forget", ("forget",), parse_forget, forget),
@@ -68,5 +73,7 @@ TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
     acp.UNDO: TaskMethod("undo", ("undo",), parse_undo, undo),
     acp.IMPORT: TaskMethod("import", ("import",), parse_import, import_documents),
     acp.REVIEW: TaskMethod("review", ("review",), parse_review, review),
-    acp.APPLY: TaskMethod("apply", ("remember", "forget", "dream"), parse_apply, apply),
+    acp.APPLY: TaskMethod("apply", _OF_AGENTS, parse_apply, apply),
+    acp.SNAPSHOT: TaskMethod("snapshot", _OF_AGENTS, parse_snapshot, snapshot),
+    acp.RECORD: TaskMethod("record", _OF_AGENTS, parse_record, record),
 }

@@ -8,6 +8,7 @@ from agent.budget import within_time
 from agent.deadline import Deadline
 from agent.methods import TASK_METHODS, Run
 from agent.models.interface import Model
+from agent.progress import Tell
 from agent.requests import kind_of
 from agent.task_run import TaskCall, Workplace
 from core import acp
@@ -17,8 +18,9 @@ from core.logs import get_logger
 from core.policies import load_policies
 from core.settings import Settings
 from core.version import own_version
+from memory.direct_tasks import DirectTasks
 from memory.errors import LeaseLost, StoreBusy, StoreUnusable
-from memory.paths import find_roots
+from memory.paths import find_roots, locate_roots
 from memory.previews import MAX_KEEP_MS
 from memory.store import FencedTask, Store, open_store
 
@@ -52,7 +54,7 @@ class MemoryService:
         """Answer of ``initialize``."""
         ours: dict[str, Any] = {
             "v": 1,
-            "methods": [acp.AVAILABILITY, *TASK_METHODS, acp.PING, acp.RESOLVE],
+            "methods": [acp.AVAILABILITY, *TASK_METHODS, acp.PING, acp.RESOLVE, acp.CANCEL],
             "model": self._model.name,
         }
         with suppress(StoreUnusable, StoreBusy):  # the client learns it from availability
@@ -74,15 +76,20 @@ class MemoryService:
         self._told = None
         return True
 
-    def run(self, run: Run, *, kind: Kind, meta: acp.TaskMeta | None, deadline: Deadline) -> dict[str, Any]:
+    def run(
+        self, run: Run, *, kind: Kind, meta: acp.TaskMeta | None, deadline: Deadline, tell: Tell
+    ) -> dict[str, Any]:
         """Run a task; see ``agent.task_run``.
 
         Without our meta (a client that is not our bridge) the call is a task of its own in
         the lane ``local/<workspace id>``. Its fence is the wall clock; should that stand
         behind a stored one, the next greater fence is used.
+
+        Args:
+            tell: hears how far a task of our bridge is, from the thread that runs it.
         """
         if meta is not None:
-            return self._run(run, TaskCall(_fenced(meta), deadline, dry_run=meta.dry_run))
+            return self._run(run, TaskCall(_fenced(meta), deadline, dry_run=meta.dry_run, tell=tell))
         task = self._local_task(kind, fence=wall_ms())
         try:
             return self._run(run, TaskCall(task, deadline))
@@ -90,14 +97,30 @@ class MemoryService:
             return self._run(run, TaskCall(replace(task, fence=lost.stored_fence + 1), deadline))
 
     def resolve(self, params: acp.ResolveParams) -> dict[str, Any]:
-        """Answer whether a task committed, and with ``close`` keep it from committing later."""
+        """Answer whether a task committed, and with ``close`` keep it from committing later.
+
+        What an agent that writes by itself left of a task that is closed is committed in the task's name.
+        """
         task = FencedTask(
             id=TaskId(params.task_id),
             lane=LaneId(params.lane_id),
             fence=params.fence,
             kind=kind_of(params.task_id),
         )
-        return {"result": self._store().resolve(task, close=params.close)}
+        store = self._store()
+        remains = self._remains_of(task, store) if params.close else None
+        answer: dict[str, Any] = {"result": store.resolve(task, close=params.close)}
+        return answer | ({"remains": remains.to_wire()} if remains else {})
+
+    def _remains_of(self, task: FencedTask, store: Store) -> acp.Remains | None:
+        settings, direct_tasks = self._settings, DirectTasks(store)
+        if not direct_tasks.has_begun(task.id):
+            return None
+        roots = locate_roots(settings.memory_base, self.workspace, local=settings.memory_local)
+        left = direct_tasks.close(task, roots)
+        if left is None or left.revision is None:
+            return None
+        return acp.Remains(revision=left.revision, touched_scopes=list(left.touched_scopes))
 
     def tidy_history(self) -> bool:
         """Bring the history of memory a part further; once it shows all, take old texts from the journal.

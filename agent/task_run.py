@@ -6,11 +6,12 @@ from typing import Any
 
 from agent.budget import allowed_scopes, require_few_writes
 from agent.deadline import Deadline
-from agent.errors import TaskTimeout
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
+from agent.progress import ProgressWatch, Tell
 from agent.quarantine import hold_back
 from agent.secrecy import keep_out, shown
+from agent.watch import Watch
 from core.acp import RESERVE_MS, Scope
 from core.clock import boot_ms
 from core.logs import get_logger
@@ -58,11 +59,13 @@ class TaskCall:
         deadline: when the last step that may wait for the store has to begin; ``COMMIT_RESERVE_MS``
             before the moment at which the task's time is over.
         dry_run: whether only to show what would be committed.
+        tell: hears how far the task is; None when nobody wants to know.
     """
 
     task: FencedTask
     deadline: Deadline
     dry_run: bool = False
+    tell: Tell | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Staging:
 
     Attributes:
         transaction: fresh; what is staged here is what gets committed.
+        watch: is to see what the agent does.
     """
 
     transaction: Transaction
@@ -78,6 +82,7 @@ class Staging:
     fast_model: Model
     policy: Policy
     deadline: Deadline
+    watch: Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +217,7 @@ class _StagedRun:
             fast_model=MeteredModel(workplace.fast_model, self._meter),
             policy=workplace.policy,
             deadline=deadline,
+            watch=ProgressWatch(transaction, tell) if (tell := self._call.tell) else Watch(),
         )
         staged = self._work.stage(staging)
         keep_out(transaction, workplace.policy.secrets)
@@ -232,6 +238,7 @@ class _StagedRun:
         return store.commit(transaction, result_of=result_of)
 
     def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
+        self._call.deadline.cancellation.check()  # the store asks for the result last, its lock taken
         result = staged.result_of(commit)
         lead = PREVIEW_LEAD if self._call.dry_run else ""
         summary = lead + shown(result.summary, self._workplace.policy.secrets)
@@ -255,8 +262,10 @@ def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Wo
 
 
 def _recorded(call: TaskCall, workplace: Workplace) -> dict[str, Any] | None:
+    # not the deadline's own check: a task that was called off may have committed all the same
+    if call.deadline.remaining_ms() == 0:
+        raise StoreBusy("no time is left to tell whether the task has committed")
     try:
-        call.deadline.check()
         return workplace.store.resolve(call.task, close=False)
-    except (TaskTimeout, StoreBusy, StoreUnusable) as error:
+    except (StoreBusy, StoreUnusable) as error:
         raise StoreBusy("it can't be told whether the task has committed") from error

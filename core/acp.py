@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 PROTOCOL_VERSION = 1
 
 INITIALIZE = "initialize"
+REQUEST_PERMISSION = "session/request_permission"
 PING = "qwen/status/channel/ping"
 AVAILABILITY = "qwen/control/workspace/memory/remember/availability"
 REMEMBER = "qwen/control/workspace/memory/remember"
@@ -21,15 +22,19 @@ APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
 IMPORT = "memlane/memory/import"
 REVIEW = "memlane/memory/review"
+SNAPSHOT = "memlane/memory/snapshot"
+RECORD = "memlane/memory/record"
 RESOLVE = "memlane/memory/resolve"
 CANCEL = "memlane/cancel"
 PROGRESS = "memlane/progress"  # a notification
+CANCEL_REQUEST = "$/cancel_request"  # a notification of ACP's own
 MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT, REVIEW})
 
 TASK_META = "memlane/task"
 CAPABILITY_META = "memlane"
 
 TASK_FAILED = -32099
+REQUEST_CANCELLED = -32800  # what ACP answers to a request that was called off by its id
 UNAVAILABLE = -32009
 
 AGENT_TIMEOUT_MS = 295_000  # the child gives up first and says why
@@ -167,7 +172,20 @@ class ResolveParams(Wire):
     close: bool = True
 
 
+class Remains(Wire):
+    """What a task that has no result changed all the same, because its agent writes by itself."""
+
+    revision: str
+    touched_scopes: list[Scope]
+
+
 class ResolveResult(Wire):
-    """Answer of the resolve method; ``result`` is the task's recorded result, None if it never committed."""
+    """Answer of the resolve method.
+
+    Attributes:
+        result: the task's recorded result, None if it has none.
+        remains: what it left then, as it is recorded now; None for nothing.
+    """
 
     result: dict[str, Any] | None
+    remains: Remains | None = None

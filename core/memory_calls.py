@@ -133,6 +133,33 @@ class ReviewParams(Wire):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
+class SnapshotParams(Wire):
+    """Params of the snapshot method: a child that writes by itself is about to work on the task."""
+
+    cwd: str
+
+
+class RecordParams(Wire):
+    """Params of the record method, which commits what has changed since the snapshot.
+
+    Attributes:
+        result: the answer of the child that did it.
+    """
+
+    cwd: str
+    result: dict[str, Any]
+
+
+class SnapshotResult(Wire):
+    """Answer of the snapshot method.
+
+    Attributes:
+        result: what the task answers, if it has committed already; nothing must run then.
+    """
+
+    result: dict[str, Any] | None = None
+
+
 Summary = Annotated[str, StringConstraints(max_length=20_000)]
 
 

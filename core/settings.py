@@ -47,6 +47,7 @@ class Settings(BaseSettings):
             name that the state database keeps.
         store_id: memory store that has to lie in the memory base; unset means any, made if missing.
         agent_command: command of the agent child; unset means our own.
+        agent_timeout_s: seconds that a foreign agent child has for a task; ours keeps its own time.
         agent_idle_s: seconds after which a child without work is stopped.
         threads: lanes that one worker runs at once.
         lane_batch: most tasks of one lane in a row, while each is short or no other lane waits.
@@ -87,6 +88,7 @@ class Settings(BaseSettings):
     deployment: Annotated[str | None, Field(pattern=r"\A[A-Za-z0-9._-]{1,64}\z")] = None
     store_id: str | None = None
     agent_command: Annotated[tuple[str, ...], NoDecode] = ()
+    agent_timeout_s: Annotated[float, Field(gt=0, le=300)] = 300.0
     agent_idle_s: Annotated[float, Field(gt=0)] = 600.0
     threads: Annotated[int, Field(ge=1, le=256)] = 8
     lane_batch: Annotated[int, Field(ge=1, le=1000)] = 64

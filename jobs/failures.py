@@ -1,5 +1,6 @@
 """Why tasks fail: one stable code and one fixed public message each. Details go to the log only."""
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -17,7 +18,8 @@ _MESSAGES = MappingProxyType(
         "model_rejected": "The language model rejected the request.",
         "budget_exceeded": "The task's budget is used up.",
         "scope_forbidden": "The workspace's policy allows no change in this memory scope.",
-        "worker_lost": "The worker died while it ran the task; nothing was written.",
+        "agent_unsupported": "The configured agent writes memory at once: it can neither preview nor purge.",
+        "worker_lost": "The worker died while it ran the task.",
         "secret_detected": "The content holds what looks like a secret.",
         "memory_invalid": "The agent's changes to memory were not valid.",
         "memory_conflict": "Documents were changed meanwhile, or hold what an import may not replace.",
@@ -28,6 +30,11 @@ _MESSAGES = MappingProxyType(
 
 
 CANCELLED: Final = End("cancelled", code="task_cancelled", message="The task was cancelled.")
+
+
+def after_changes(end: End) -> End:
+    """The same end, for a task whose agent wrote to memory by itself before it came to that."""
+    return replace(end, message=f"{end.message} Memory may have changed.")
 
 
 def timed_out(kind: Kind) -> End:

@@ -1,8 +1,9 @@
 """One run of one task: ask the agent child, find out how it ended, say so.
 
 The rule that this module keeps: *failed* and *cancelled* mean that memory is unchanged, *completed* means
-exactly one commit (or none, when nothing had to change), as long as the child is one that stages. So every
-end that is not the child's own answer is resolved against the memory store first.
+exactly one commit (or none, when nothing had to change). So every end that is not the child's own answer is
+resolved against the memory store first. A foreign child writes to memory by itself: what a task left that
+did not complete is a commit in its name then, its end says so, and it is never run again.
 """
 
 import threading
@@ -18,15 +19,17 @@ from acp_bridge.errors import (
     AgentProtocolError,
     AgentTimeout,
     AgentUnavailable,
+    DirectAgentFailed,
 )
-from core.acp import ResolveParams, ResolveResult, TaskMeta
+from acp_bridge.notices import ProgressListener
+from core.acp import Progress, Remains, ResolveParams, ResolveResult, Scope, TaskMeta, Usage
 from core.errors import DependencyError
 from core.ids import Kind, LaneId, TaskId, WorkspaceId, deployment_of, workspace_of
 from core.logs import get_logger
 from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
 from jobs.calls import DRY_RUN, PURGE, call_of, result_of
-from jobs.failures import CANCELLED, failed, timed_out
+from jobs.failures import CANCELLED, after_changes, failed, timed_out
 from jobs.lanes import Grant
 from jobs.tasks import End, Fence
 
@@ -52,7 +55,9 @@ class _Behind:
 class Agents(Protocol):
     """What a run needs of the bridge."""
 
-    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> TaskResult:
+    def run(
+        self, workspace: str, call: MemoryCall, meta: TaskMeta, *, on_progress: ProgressListener
+    ) -> TaskResult:
         """Run a task on the workspace's child."""
         ...
 
@@ -60,9 +65,17 @@ class Agents(Protocol):
         """Ask the memory store whether a task ever committed."""
         ...
 
+    def cancel(self, workspace: str, task_id: str) -> None:
+        """Have the workspace's child give the task up, or end it; the running call returns soon."""
+        ...
+
     def kill(self, workspace: str) -> None:
         """End the workspace's child at once; the running call raises AgentKilled."""
         ...
+
+
+def _ignore(_grant: Grant, _progress: Progress) -> None:
+    """Tell nobody."""
 
 
 class TaskRun:
@@ -72,8 +85,23 @@ class TaskRun:
         grant: what the end must be reported under; its fence may have grown.
     """
 
-    def __init__(self, agents: Agents, workspace: Workspace, grant: Grant, *, lane: LaneId) -> None:
+    def __init__(
+        self,
+        agents: Agents,
+        workspace: Workspace,
+        grant: Grant,
+        *,
+        lane: LaneId,
+        on_progress: Callable[[Grant, Progress], None] = _ignore,
+    ) -> None:
+        """Begin nothing yet.
+
+        Args:
+            on_progress: hears, on the bridge's thread, how far the task is, and under which grant; must not
+                block.
+        """
         self.grant = grant
+        self._on_progress = on_progress
         self._agents = agents
         self._workspace = workspace
         self._lane = lane
@@ -84,14 +112,19 @@ class TaskRun:
     def stop(self, reason: StopReason) -> bool:
         """End the run as soon as can be, from any thread; the first reason counts, repeats do no harm.
 
+        The child is asked to give the task up, or, once the lease is lost, killed.
+
         Returns:
-            False when the run is over. Nothing is killed then: the child may be at the lane's next task.
+            False when the run is over. Nothing is done then: the child may be at the lane's next task.
         """
         with self._lock:
             if self._is_over:
                 return False
             self._stop = self._stop or reason
-            self._agents.kill(self._workspace.path)
+            if reason == "lost":
+                self._agents.kill(self._workspace.path)
+            else:
+                self._agents.cancel(self._workspace.path, self.grant.task.id)
             return True
 
     def execute(self, refence: Callable[[int], Fence | None]) -> End:
@@ -124,8 +157,7 @@ class TaskRun:
 
     def _execute(self, refence: Callable[[int], Fence | None]) -> End:
         if self.grant.mode == "resolve":
-            cancelled = self.grant.task.cancel_requested
-            return self._resolved(CANCELLED if cancelled else failed(self._kind, "worker_lost"))
+            return self._resolved(self._lost_end())
         for _ in range(MAX_REFENCES):
             end = self._run_once()
             if isinstance(end, End):
@@ -141,11 +173,13 @@ class TaskRun:
         try:
             return self._completed(self._call())
         except AgentFailed as error:
-            return self._answered(error)
+            return _with_usage(self._answered(error), error.usage)
         except AgentUnavailable as error:
             return self._never_started(error)
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
             _log.warning("agent_lost", task=self.grant.task.id, reason=str(error))
+            if self._stop is not None:
+                return self._stopped()
             late = isinstance(error, AgentTimeout)
             return self._resolved(timed_out(self._kind) if late else failed(self._kind))
         except AgentKilled:
@@ -163,28 +197,50 @@ class TaskRun:
             client_id=self.grant.task.client_id,
             dry_run=self.grant.input.get(DRY_RUN) is True,
         )
-        return self._agents.run(self._workspace.path, call, meta)
+        return self._agents.run(self._workspace.path, call, meta, on_progress=self._note)
+
+    def _note(self, progress: Progress) -> None:
+        self._on_progress(self.grant, progress)
 
     def _answered(self, error: AgentFailed) -> End | _Behind:
         _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
         _log.debug("agent_failed_because", task=self.grant.task.id, details=error.details)
+        if isinstance(error, DirectAgentFailed):
+            return self._resolved(failed(self._kind, error.error_kind))
         if error.error_kind == "store_busy":
             return _STORE_BUSY
         if error.error_kind == "lease_lost":
             return _LEASE_LOST if error.stored_fence is None else _Behind(error.stored_fence)
-        if error.error_kind == "task_closed":  # an earlier worker resolved it and died before it said so
-            return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
+        if error.error_kind == "task_cancelled" and self._stop is not None:
+            return self._stopped(is_given_up=True)
+        if error.error_kind == "task_closed":
+            # an earlier worker resolved or began it, and died before it said so
+            return self._resolved(self._lost_end())
         return failed(self._kind, error.error_kind)
+
+    def _lost_end(self) -> End:
+        return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
 
     def _never_started(self, error: AgentUnavailable) -> End:
         _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
         end = failed(self._kind, "agent_unavailable")
-        is_first_run = self.grant.task.attempt == 1 and not self.grant.task.handed_back
-        return end if is_first_run else self._resolved(end)
+        return end if self._is_first_run else self._resolved(end)
 
-    def _stopped(self) -> End:
+    @property
+    def _is_first_run(self) -> bool:
+        """Whether no other run of the task can have committed."""
+        return self.grant.task.attempt == 1 and not self.grant.task.handed_back
+
+    def _stopped(self, *, is_given_up: bool = False) -> End:
+        """The end of a run that was to stop.
+
+        Args:
+            is_given_up: whether the child says that this run committed nothing, and never will.
+        """
         if self._stop == "lost":
             return _LEASE_LOST  # another holder has the task; finish will be fenced
+        if is_given_up and self._is_first_run:
+            return CANCELLED if self._stop == "cancel" else _HAND_BACK
         if self._stop == "cancel":
             return self._resolved(CANCELLED)
         # without a reason of ours the guard did it: this process was paused for longer than a lease
@@ -200,16 +256,16 @@ class TaskRun:
             close=close,
         )
         try:
-            recorded = self._agents.resolve(self._workspace.path, params).result
+            answer = self._agents.resolve(self._workspace.path, params)
         except (DependencyError, AgentKilled) as error:
             # never *failed* while a commit may exist: the task stays at the head until this can be told
             _log.error("resolve_impossible", task=self.grant.task.id, reason=str(error))
             return _UNRESOLVED
-        if recorded is None:
-            return otherwise
+        if answer.result is None:
+            return otherwise if answer.remains is None else self._left(otherwise, answer.remains)
         if self._purges and self.grant.mode == "run":
             return _UNRESOLVED  # it has committed; only the child can tell that the texts are gone, too
-        return self._completed(result_of(self._kind, recorded))
+        return self._completed(result_of(self._kind, answer.result))
 
     def _completed(self, result: TaskResult) -> End:
         if result.recovered:
@@ -219,19 +275,24 @@ class TaskRun:
             result=result.to_public(),
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
-            memory_changed=self._memory_changed(result),
+            memory_changed=self._memory_changed(result.changed_scopes, result.revision),
             purged=self._purged_in(result),
         )
 
-    def _memory_changed(self, result: TaskResult) -> Mapping[str, Any] | None:
-        if not result.changed_scopes:
+    def _left(self, end: End, remains: Remains) -> End:
+        """The end of a task that did not complete and has changed memory all the same."""
+        changed = self._memory_changed(remains.touched_scopes, remains.revision)
+        return replace(after_changes(end), revision=remains.revision, memory_changed=changed)
+
+    def _memory_changed(self, scopes: Sequence[Scope], revision: str | None) -> Mapping[str, Any] | None:
+        if not scopes:
             return None
         return {
             "scope": "managed",
             "source": f"workspace_memory_{self._kind}",
             "taskId": self.grant.task.id,
-            "touchedScopes": result.changed_scopes,
-            **({"revision": result.revision} if result.revision else {}),
+            "touchedScopes": list(scopes),
+            **({"revision": revision} if revision else {}),
         }
 
     def _purged_in(self, result: TaskResult) -> Mapping[WorkspaceId, Sequence[TaskId]]:
@@ -243,3 +304,10 @@ class TaskRun:
             if deployment_of(lane) == deployment_of(self._lane):
                 found[workspace_of(lane)].append(TaskId(one.task_id))
         return dict(found)
+
+
+def _with_usage(end: End | _Behind, usage: Usage | None) -> End | _Behind:
+    """The end with what a run cost that failed, unless it tells what one did that committed."""
+    if usage is None or isinstance(end, _Behind) or end.usage is not None:
+        return end
+    return replace(end, usage=usage.to_wire())

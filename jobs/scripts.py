@@ -23,6 +23,7 @@ FRAGMENTS = {
     "claim": ("lane", "lease"),
     "renew": (),
     "refence": (),
+    "progress": (),
     "scrub": (),
     "finish": ("lane", "records", "lease"),
     "sweep": (),

@@ -149,6 +149,16 @@ class Client:
         """
         return _task(transport.send(self._http, "POST", f"{task_path(task_id, workspace)}/apply", body={}))
 
+    def cancel(self, task_id: str, *, workspace: str | None = None) -> Task:
+        """Have a task cancelled: at once if it is queued, else it is told to stop, and may yet complete.
+
+        Raises:
+            NotFound: no such task.
+            MemlaneApiError: refused; ``task_finished`` if it has ended.
+            Unreachable: no answer.
+        """
+        return _task(transport.send(self._http, "POST", f"{task_path(task_id, workspace)}/cancel", body={}))
+
     def undo(self, revision: str, *, workspace: str | None = None) -> Task:
         """Ask for a revision of memory to be taken back; what changed since is kept where both fit together.
 
@@ -300,15 +310,14 @@ class Client:
             task: as ``remember`` or ``get`` returned it, or its id.
             timeout_s: longest wait, seconds; the default covers the longest run of one task.
             workspace: id or absolute path of the one that a bare id belongs to; None means the primary.
-            on_change: called with the task whenever its status or position is another than before.
+            on_change: called with the task whenever its status, position or progress is another than before.
 
         Raises:
             WaitTimeout: it has not ended yet.
             NotFound: the service no longer knows it.
         """
         deadline_ms = clock.boot_ms() + int(timeout_s * 1000)
-        if isinstance(task, str):
-            task = self.get(task, workspace=workspace)
+        task = self.get(task, workspace=workspace) if isinstance(task, str) else task
         pause_s = _FIRST_POLL_S
         while not task.finished:
             if clock.boot_ms() >= deadline_ms:
@@ -316,7 +325,7 @@ class Client:
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _SLOWEST_POLL_S)
             before, task = task, self._read_again(task)
-            if on_change is not None and (task.status, task.position) != (before.status, before.position):
+            if on_change is not None and task.standing != before.standing:
                 on_change(task)
         return task
 

@@ -149,6 +149,9 @@ class Applier:
 
 
 def _with_stems(intent: Intent) -> Iterator[tuple[PlannedChange, str]]:
+    """What has to be placed of an intent, with the stems of its temporary files."""
+    if intent.observed:
+        return iter(())
     return ((change, stem_of(intent.token, number)) for number, change in enumerate(intent.changes))
 
 

@@ -15,6 +15,7 @@ from memory.journal import DocumentName, Intent, Journal
 from memory.paths import SCOPES, Roots, root_name
 from memory.previews import Previews
 from memory.projection import history_path
+from memory.snapshots import Snapshots
 
 BATCH = 50  # entries that are written again under one lock, each takes two fsyncs
 
@@ -34,6 +35,7 @@ class Cleaner:
         self._history = history
         self._external = ExternalRecords(files)
         self._previews = Previews(files)
+        self._snapshots = Snapshots(files)
         self._hold = hold
 
     def prune(self, *, before_ms: int) -> int:
@@ -76,6 +78,9 @@ class Cleaner:
             self._external.forget(
                 {str(self._files.base / root / path) for root, path in names},
                 seqs={entry.seq for entry in concerned},
+            )
+            self._snapshots.forget(
+                {(scope, path) for scope, root in names_of.items() for name, path in names if name == root}
             )
         self._history.forget([history_path(root, path) for root, path in names])
         return tuple((entry.lane, entry.task) for entry in concerned)

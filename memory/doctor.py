@@ -102,10 +102,10 @@ def mend(base: Path, findings: Iterable[Finding]) -> None:
         store = _open_present_store(base)
         with disk_errors("the memory folders"):
             find_drift(drifted)  # reads the documents before the lock is taken, not under it
-        with store.tidied() as applier:
+        with store.tidied() as held:
             _remove_temporaries(base, left_behind)
             for root in drifted:
-                applier.rebuild_index(root)
+                held.applier.rebuild_index(root)
 
 
 def _look_at_store(base: Path, roots: Collection[Path]) -> tuple[frozenset[Path], tuple[Finding, ...]]:

@@ -16,12 +16,13 @@ class HeldStore:
 
     Attributes:
         applier: brings changes into the roots.
+        files, journal: the store's, for whoever holds it.
     """
 
     def __init__(self, files: StoreFiles, journal: Journal, applier: Applier) -> None:
         self.applier = applier
-        self._files = files
-        self._journal = journal
+        self.files = files
+        self.journal = journal
         self._blocked: dict[str, Exception] = {}
 
     def tidy_up(self) -> None:
@@ -33,10 +34,10 @@ class HeldStore:
             StoreBusy: the lock was held too long.
             StoreUnusable: the store's disk failed or a record is damaged.
         """
-        for draft in self._journal.abandoned_drafts():
+        for draft in self.journal.abandoned_drafts():
             self.applier.discard(draft)
-        self._files.sweep()
-        for opened in self._journal.open_intents():
+        self.files.sweep()
+        for opened in self.journal.open_intents():
             self._finish(opened)
 
     def require_unblocked(self, roots: Collection[str]) -> None:
@@ -61,10 +62,10 @@ class HeldStore:
                 very last step, the journal's fsync.
         """
         try:
-            self._journal.draft(intent)
+            self.journal.draft(intent)
             self.applier.prepare(intent)
             self.applier.lock.check()
-            self._journal.append(intent)
+            self.journal.append(intent)
         except BaseException:
             self._take_back(intent)
             raise
@@ -73,7 +74,7 @@ class HeldStore:
     def _take_back(self, intent: Intent) -> None:
         # harmless if the intent has committed after all: it is brought to its place without its drafts
         self.applier.discard(intent)
-        self._journal.drop_draft(intent)
+        self.journal.drop_draft(intent)
 
     def _finish_or_leave(self, intent: Intent) -> None:
         # The task has committed with the journal's fsync: nothing after it may turn that into a failure.
@@ -85,10 +86,10 @@ class HeldStore:
     def _finish(self, opened: OpenIntent) -> None:
         intent = opened.intent
         unreached = self.applier.apply(opened)
-        self._files.checkpoint("applied")
+        self.files.checkpoint("applied")
         self._blocked |= unreached
         if unreached:
             self.applier.lock.check()  # past its time, the next holder finds out for itself
-        if self._journal.settle(intent, unreached=unreached):
+        if self.journal.settle(intent, unreached=unreached):
             for root, error in unreached.items():
                 _log.error("commit_left_open", seq=intent.seq, task=intent.task, root=root, reason=str(error))

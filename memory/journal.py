@@ -94,6 +94,8 @@ class Intent(Record):
         token: random; names the temporary files of its application, so that a later holder knows them.
         mtime_ns: modification time that the written documents get, nanoseconds since the epoch.
         result: what the task answers, whoever asks again.
+        observed: whether the changes stood in the roots before the commit: their author wrote them there.
+        failed: whether the task ended without a result all the same; nobody is given ``result`` then.
     """
 
     version: Literal[1] = 1
@@ -107,6 +109,8 @@ class Intent(Record):
     mtime_ns: int
     result: dict[str, Any]
     changes: tuple[PlannedChange, ...]
+    observed: bool = False
+    failed: bool = False
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -194,14 +198,24 @@ class Journal:
         """Recorded result of a task, None when it never committed; all intents must be settled before.
 
         Raises:
-            TaskClosed: it was closed without a commit.
+            TaskClosed: it was closed, or failed when it had changed something.
         """
-        mark = self._read(_TASKS, file_name(task_id), _TaskMark)
-        if mark is None:
+        if self._mark_of(task_id) is None:
             return None
-        if mark.seq is None:
-            raise TaskClosed(f"task {task_id} was closed without a commit")
-        return self.entry(mark.seq).result
+        intent = self.committed_by(task_id)
+        if intent is None or intent.failed:
+            raise TaskClosed(f"task {task_id} ended without a result")
+        return intent.result
+
+    def committed_by(self, task_id: TaskId) -> Intent | None:
+        """The intent of a task, failed or not, None when it never committed; needs what ``find`` needs."""
+        mark = self._mark_of(task_id)
+        return self.entry(mark.seq) if mark is not None and mark.seq is not None else None
+
+    def is_closed(self, task_id: TaskId) -> bool:
+        """Whether a task was marked as ended, and has not committed."""
+        mark = self._mark_of(task_id)
+        return mark is not None and mark.seq is None
 
     def close(self, task: FencedTask) -> None:
         """Mark a task as ended without a commit."""
@@ -326,6 +340,9 @@ class Journal:
 
     def _intent(self, seq: int) -> Intent | None:
         return self._read(_JOURNAL, _entry_name(seq), Intent)
+
+    def _mark_of(self, task_id: TaskId) -> _TaskMark | None:
+        return self._read(_TASKS, file_name(task_id), _TaskMark)
 
     def _mark(self, task_id: TaskId, mark: _TaskMark) -> None:
         self._files.replace(_TASKS, file_name(task_id), mark.to_json())

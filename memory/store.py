@@ -295,14 +295,14 @@ class Store:
         self._files.require_writable()
 
     @contextmanager
-    def tidied(self) -> Iterator[Applier]:
-        """Hold the lock for mending, with every committed intent in its place or its root blocked.
+    def tidied(self) -> Iterator[HeldStore]:
+        """Hold the lock for other work, with every committed intent in its place or its root blocked.
 
         Raises:
             StoreBusy, StoreUnusable: as for ``seal``.
         """
         with self._held() as held:
-            yield held.applier
+            yield held
 
     @contextmanager
     def _held(self) -> Iterator[HeldStore]:

@@ -178,6 +178,8 @@ class TaskObject(BaseModel):
         outcome: how it ended; absent before.
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, if memory changed.
+        cancel_requested: somebody wants it cancelled; it completes all the same if it had committed.
+        progress: how far it is, while it runs and once it said so.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
@@ -198,6 +200,8 @@ class TaskObject(BaseModel):
     outcome: Outcome | None = None
     revision: str | None = None
     usage: dict[str, Any] | None = None
+    cancel_requested: Literal[True] | None = None
+    progress: dict[str, Any] | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """Render for JSON; fields that are None are left out, but not what is None inside of one."""

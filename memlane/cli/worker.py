@@ -6,7 +6,13 @@ import os
 from threading import Event
 
 from core.policies import load_policies
-from core.settings import changed_environment, export_engine_settings, load_model_settings, load_settings
+from core.settings import (
+    Settings,
+    changed_environment,
+    export_engine_settings,
+    load_model_settings,
+    load_settings,
+)
 
 export_engine_settings()  # before the import of jobs, which imports dramatiq
 
@@ -50,16 +56,25 @@ def run() -> int:
     bridge = open_bridge(
         command=settings.agent_command or own_agent,
         own_command=own_agent,
-        # a child never makes a store: where it finds none a volume is missing
-        environment=changed_environment(
-            {"MEMLANE_MEMORY_DIR": str(settings.memory_base), "MEMLANE_STORE_ID": store_id}
-        ),
+        environment=_environment_of_agents(settings, store_id),
         idle_s=settings.agent_idle_s,
-        limits=Limits(guard_ms=settings.lease_ms - settings.margin_ms),
+        limits=Limits(guard_ms=settings.lease_ms - settings.margin_ms, foreign_s=settings.agent_timeout_s),
         keep_fds=[] if slot.descriptor is None else [slot.descriptor],
     )
     return run_worker(
         settings,
         WorkerSite(workspaces, store_id, slot, model=choose_model(settings, load_model_settings()).label),
         bridge,
+    )
+
+
+def _environment_of_agents(settings: Settings, store_id: str) -> dict[str, str]:
+    base = str(settings.memory_base)
+    return changed_environment(
+        {
+            "MEMLANE_MEMORY_DIR": base,
+            "QWEN_CODE_MEMORY_BASE_DIR": base,  # all that a foreign child knows
+            # a child never makes a store: where it finds none a volume is missing
+            "MEMLANE_STORE_ID": store_id,
+        }
     )

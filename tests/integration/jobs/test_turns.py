@@ -18,6 +18,7 @@ from jobs.broker import Doorbell, open_broker
 from jobs.deployment import Deployment
 from jobs.keeper import Keeper
 from jobs.presence import Presence
+from jobs.progress import ProgressTeller
 from jobs.registry import WorkerRegistry
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import DONE as SAVED
@@ -40,18 +41,18 @@ class Agents:
         """
         self.now_ms = 0
         self.ran = 0
-        self.kills = 0
+        self.cancels = 0
         self._task_ms = task_ms
         self._after = after
 
-    def run(self, *_: Any) -> RememberResult:
+    def run(self, *_: Any, **__: Any) -> RememberResult:
         self.ran += 1
         self.now_ms += self._task_ms
         self._after(self.ran)
         return DONE
 
-    def kill(self, _workspace: str) -> None:
-        self.kills += 1
+    def cancel(self, *_: Any) -> None:
+        self.cancels += 1
 
     def extend(self, *_: Any) -> None:
         """Nothing has a life to be extended."""
@@ -69,6 +70,7 @@ class Bench:
         self.monkeypatch = monkeypatch
         registry = WorkerRegistry(connect(settings.state))
         self.keeper = Keeper(self.lane.lanes, renew_ms=60_000)
+        self.progress = ProgressTeller(self.lane.lanes)
         self.presence = Presence(registry, "w", facts={}, ask=lambda _: True, period_s=60.0)
 
     def runner(self, agents: Agents, *, tasks: int, batch: int = 64) -> LaneRunner:
@@ -80,6 +82,7 @@ class Bench:
             keeper=self.keeper,
             doorbell=self.doorbell,
             presence=self.presence,
+            progress=self.progress,
             deployment=Deployment(self.lane.redis, configured=None),
             bridge=cast("Bridge", agents),
             workspaces=self.workspaces,
@@ -94,6 +97,7 @@ class Bench:
     def close(self) -> None:
         self.keeper.close()
         self.presence.close()
+        self.progress.close()
 
 
 @pytest.fixture
@@ -147,7 +151,7 @@ def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench:
 
     runner.run_lane(bench.lane.workspace, 3)  # returns, though its end could not be written
 
-    assert (agents.ran, agents.kills) == (1, 1)
+    assert (agents.ran, agents.cancels) == (1, 1)
 
 
 def test_what_a_purge_names_has_lost_request_and_result_when_its_end_is_told(bench: Bench):
@@ -156,7 +160,7 @@ def test_what_a_purge_names_has_lost_request_and_result_when_its_end_is_told(ben
     deployment = Deployment(bench.lane.redis, configured=None)
 
     class Purging(Agents):
-        def run(self, *_: Any) -> Any:
+        def run(self, *_: Any, **_options: Any) -> Any:
             named = [
                 QuotingTask(lane_id=deployment.lane_of(workspace), task_id=task)
                 for workspace, task in told.items()

@@ -1,0 +1,59 @@
+"""Tasks of a foreign child, which writes to memory by itself: one of ours looks before and records after."""
+
+from dataclasses import dataclass
+
+from acp_bridge import methods
+from acp_bridge.connection import Connection
+from acp_bridge.errors import AgentFailed, DirectAgentFailed
+from core import acp
+from core.memory_calls import ForgetParams, MemoryCall, RecordParams, SnapshotParams, TaskResult
+
+
+@dataclass(frozen=True, slots=True)
+class DirectTask:
+    """A task for a foreign child.
+
+    Attributes:
+        cwd: canonical path of the workspace.
+        limit_s: what the foreign child has.
+        own_limit_s: what each of two calls to a child of ours has.
+    """
+
+    call: MemoryCall
+    meta: acp.TaskMeta
+    cwd: str
+    limit_s: float
+    own_limit_s: float
+
+
+async def run(task: DirectTask, foreign: Connection, own: Connection) -> TaskResult:
+    """Have a foreign child work on memory, so that what it did is committed in the task's name.
+
+    Args:
+        own: a child of ours for the same workspace.
+
+    Raises:
+        AgentFailed: it can't be done so, or may not run (again); the foreign child was not asked.
+        DirectAgentFailed: the foreign child says that it failed, or what it did could not be recorded.
+        AgentProtocolError, AgentTimeout, AgentDied, AgentKilled: see ``methods.run``, of either child.
+    """
+    _require_serviceable(task)
+    recorded = await methods.snapshot(
+        own, SnapshotParams(cwd=task.cwd), meta=task.meta, limit_s=task.own_limit_s
+    )
+    if recorded is not None:
+        return task.call.result.model_validate(recorded | {"recovered": True})
+    try:
+        result = await methods.run(foreign, task.call, meta=task.meta, limit_s=task.limit_s)
+        record = MemoryCall(acp.RECORD, RecordParams(cwd=task.cwd, result=result.to_wire()), type(result))
+        return await methods.run(own, record, meta=task.meta, limit_s=task.own_limit_s)
+    except AgentFailed as error:
+        raise DirectAgentFailed(error.error_kind, details=error.details) from error
+
+
+def _require_serviceable(task: DirectTask) -> None:
+    params = task.call.params
+    if task.meta.dry_run or (isinstance(params, ForgetParams) and params.purge):
+        raise AgentFailed(
+            "agent_unsupported", details="this agent writes by itself: it can neither preview nor purge"
+        )

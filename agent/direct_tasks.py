@@ -1,0 +1,42 @@
+"""Tasks that another agent child does, which writes to memory by itself: we look before and record after."""
+
+from typing import Any
+
+from agent.secrecy import shown
+from agent.task_run import TaskCall, Workplace
+from core.memory_calls import RecordParams, SnapshotParams, SnapshotResult
+from memory.direct_tasks import DirectTasks
+from memory.store import Commit
+
+
+def snapshot(_params: SnapshotParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
+    """Begin the task; see ``memory.direct_tasks.DirectTasks.begin``.
+
+    Raises:
+        TaskTimeout: there is no time left for it.
+        LeaseLost, TaskClosed, StoreBusy, StoreUnusable: nothing may run.
+    """
+    call.deadline.check()
+    recorded = DirectTasks(workplace.store).begin(call.task, workplace.roots)
+    return SnapshotResult(result=recorded).to_wire()
+
+
+def record(params: RecordParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
+    """Commit what the other child has changed, with its result; see ``DirectTasks.record``.
+
+    Of where memory changed the result tells what is found, not what the child says.
+
+    Raises:
+        MemlaneError: as for ``DirectTasks.record``; the task is resolved before its end is told.
+    """
+
+    def result_of(commit: Commit) -> dict[str, Any]:
+        found: dict[str, Any] = {
+            "summary": shown(str(params.result.get("summary", "")), workplace.policy.secrets),
+            "touchedScopes": list(commit.touched_scopes),
+        }
+        if "filesTouched" in params.result:
+            found["filesTouched"] = [str(path) for path in commit.files_touched]
+        return params.result | found | ({"revision": commit.revision} if commit.revision else {})
+
+    return DirectTasks(workplace.store).record(call.task, workplace.roots, result_of=result_of)
