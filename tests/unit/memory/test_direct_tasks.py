@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from memory.direct_tasks import DirectTasks
 from memory.errors import LeaseLost, RevisionPruned, StoreUnusable, TaskClosed, TooLarge
+from memory.files import StoreFiles
 from memory.index import build_index
-from memory.journal import FencedTask
+from memory.journal import FencedTask, Journal, PlannedChange
 from memory.revisions import Revisions
 from memory.store import Store, open_store
 from tests.support.git_log import show_log
-from tests.support.memory import FailAt, MemoryBase, describe, documents, fenced_task, note, revision
+from tests.support.memory import LANE, FailAt, MemoryBase, describe, documents, fenced_task, note, revision
 
 Edits = dict[Path, bytes | None]
 
@@ -29,15 +30,16 @@ class Lane:
         fence: of the task that began last.
     """
 
-    def __init__(self, base: MemoryBase, *, store: Store | None = None) -> None:
+    def __init__(self, base: MemoryBase, *, store: Store | None = None, lane: str = LANE) -> None:
         self.base = base
+        self.lane = lane
         self.store = store or open_store(base.path)
         self.tasks = DirectTasks(self.store)
         self.fence = 0
 
     def begin(self) -> FencedTask:
         self.fence += 1
-        task = fenced_task(self.fence)
+        task = fenced_task(self.fence, lane=self.lane)
         assert self.tasks.begin(task, self.base.roots) is None
         return task
 
@@ -49,7 +51,7 @@ class Lane:
 
     def undo(self, name: str) -> None:
         self.fence += 1
-        task = fenced_task(self.fence, kind="undo")
+        task = fenced_task(self.fence, kind="undo", lane=self.lane)
         self.store.seal(task)
         self.store.undo(task, name, self.base.roots, result_of=describe)
 
@@ -145,6 +147,48 @@ def test_whatever_the_agent_did_the_revision_tells_it_and_its_undo_brings_the_by
         assert {str(base.roots.of(one.scope) / one.path) for one in shown} == changed
         lane.undo("r1")
         assert documents(base) == found
+
+
+EDITS = st.lists(st.tuples(NAMES, TEXTS), max_size=5)
+
+
+@settings(max_examples=12, deadline=None)
+@given(before=EDITS, between=EDITS, after=EDITS, late=EDITS)
+def test_of_two_tasks_at_once_no_edit_is_lost_and_none_is_told_twice(before, between, after, late):
+    with TemporaryDirectory() as folder:
+        base = MemoryBase(Path(folder).resolve())
+        one, other = Lane(base), Lane(base, lane="default/ffffffffffffffff")
+        edit(base, before)
+        found = documents(base)
+
+        first = one.begin()
+        edit(base, between)
+        second = other.begin()
+        edit(base, after)
+        base.commit(one.store, fenced_task(lane="default/eeeeeeeeeeeeeeee"), {base.user / "own.md": note()})
+        one.record(first)
+        edit(base, late)
+        other.close(second)
+
+        told: dict[str, bytes | None] = {}
+        for change in committed(base):
+            path = str(base.path / change.root / change.path)
+            assert change.before == told.get(path, change.before)
+            told[path] = change.new
+        assert {path: text for path, text in (found | told).items() if text is not None} == documents(base)
+
+
+def committed(base: MemoryBase) -> list[PlannedChange]:
+    """Every change in the journal, oldest first."""
+    journal = Journal(StoreFiles(base.path))
+    return [change for seq in range(journal.newest_seq()) for change in journal.entry(seq + 1).changes]
+
+
+def edit(base: MemoryBase, edits) -> None:
+    """Write the user's documents, as whoever writes by himself."""
+    for name, text in edits:
+        if text is not None or (base.user / name).exists():
+            write({base.user / name: text})
 
 
 def test_a_task_that_has_begun_can_not_begin_again_nor_commit_otherwise(lane: Lane, memory_base: MemoryBase):
