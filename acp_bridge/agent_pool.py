@@ -33,6 +33,12 @@ class AgentPool:
         """The workspace's agent, if it was ever used."""
         return self._agents.get(workspace)
 
+    def kill(self, workspace: str) -> None:
+        """Kill the workspace's child, one that is still starting too; fine when there is none."""
+        agent = self._agents.get(workspace)
+        if agent is not None:
+            agent.kill()
+
     def pids(self) -> Mapping[str, int]:
         """Process ids of the living children's guards by workspace."""
         return {path: agent.pid for path, agent in self._agents.items() if agent.pid is not None}

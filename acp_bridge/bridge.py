@@ -4,8 +4,8 @@ Calls block; inside, all children are driven by one event loop on one daemon thr
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 
 from acp_bridge import direct_tasks, methods
 from acp_bridge.agent_pool import AgentPool
@@ -15,7 +15,9 @@ from acp_bridge.environment import child_environment
 from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
 from acp_bridge.limits import Limits
 from acp_bridge.loop_thread import LoopThread
+from acp_bridge.notices import ProgressListener, ignore_progress
 from acp_bridge.process import Launch
+from acp_bridge.task_call import TaskCall
 from core import acp, clock
 from core.errors import ConfigError
 from core.logs import get_logger
@@ -66,9 +68,17 @@ class Bridge:
         self._agents = AgentPool(agent, idle_s=idle_s)
         self._companions = AgentPool(own, idle_s=idle_s)  # children of ours, where those above are foreign
         self._own_children: set[Connection] = set()
+        self._task_calls: set[TaskCall] = set()
         self._thread = LoopThread("acp-bridge")
 
-    def run(self, workspace: str, call: MemoryCall, meta: acp.TaskMeta) -> TaskResult:
+    def run(
+        self,
+        workspace: str,
+        call: MemoryCall,
+        meta: acp.TaskMeta,
+        *,
+        on_progress: ProgressListener = ignore_progress,
+    ) -> TaskResult:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
         The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. Beside a
@@ -77,6 +87,8 @@ class Bridge:
 
         Args:
             workspace: canonical path.
+            on_progress: called on the bridge's thread with each progress that a child of ours tells; must
+                not block.
 
         Raises:
             AgentUnavailable: no child could be started; nothing was sent.
@@ -88,15 +100,8 @@ class Bridge:
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
 
         async def work() -> TaskResult:
-            async with self._agents.take(workspace).use() as connection:
-                if connection.speaks_memlane:
-                    return await methods.run(connection, call, meta=meta, limit_s=limit_s)
-                async with self._companions.take(workspace).use() as own:
-                    if call.is_ours:
-                        return await methods.run(own, call, meta=meta, limit_s=limit_s)
-                    foreign_s, own_s = min(limit_s, self._limits.foreign_s), self._limits.resolve_s
-                    task = DirectTask(call, meta, workspace, limit_s=foreign_s, own_limit_s=own_s)
-                    return await direct_tasks.run(task, connection, own)
+            with self._under_way(workspace, meta.task_id, on_progress) as task:
+                return await self._run(task, call, meta=meta, limit_s=limit_s)
 
         bound_s = self._limits.call_bound_s(limit_s + 2 * self._limits.resolve_s)
         return self._thread.run(work, bound_s=bound_s + self._limits.longest_start_s)
@@ -118,7 +123,7 @@ class Bridge:
     def resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         """Ask a fresh child of ours whether a task ever committed; the usual one may be what crashes.
 
-        ``kill`` doesn't reach it.
+        Neither ``cancel`` nor ``kill`` reach it.
 
         Raises:
             AgentUnavailable: it could not be started, or died or hung before it could be asked.
@@ -144,18 +149,36 @@ class Bridge:
 
         self._thread.post(extend_agent)
 
-    def kill(self, workspace: str) -> None:
-        """Kill the workspace's child with its whole process group; doesn't wait for its end.
+    def cancel(self, workspace: str, task_id: str) -> None:
+        """Have the child that works on a task give it up; doesn't wait.
 
-        The running call raises ``AgentKilled`` once the group is gone. Without a child nothing happens.
+        A child of ours is told, and stays warm: the running call raises ``AgentFailed`` with kind
+        ``task_cancelled``, or returns what it had committed by then. One that does neither within the grace
+        is killed, any other at once, one that is still starting too: the call raises ``AgentKilled``. If
+        the task doesn't run here nothing happens.
         """
 
-        def kill_agent() -> None:
-            agent = self._agents.get(workspace)
-            if agent is not None:
-                agent.kill()
+        def give_up() -> None:
+            for task in self._task_calls:
+                if task.task_id == task_id and not task.give_up():
+                    self._agents.kill(workspace)
+                    self._companions.kill(workspace)
 
-        self._thread.post(kill_agent)
+        self._thread.post(give_up)
+
+    def kill(self, workspace: str) -> None:
+        """Kill the workspace's children, each with its whole process group; doesn't wait for their end.
+
+        Running calls raise ``AgentKilled`` once the group is gone. Without a child nothing happens.
+        """
+
+        def kill_all() -> None:
+            self._agents.kill(workspace)
+            for task in self._task_calls:
+                if task.workspace == workspace:
+                    task.kill()
+
+        self._thread.post(kill_all)
 
     def children(self) -> Mapping[str, int]:
         """Process ids of the living children's guards, which lead their process groups, by workspace.
@@ -176,19 +199,44 @@ class Bridge:
         """
         self._thread.close(self._shut_down, bound_s=self._limits.longest_end_s + self._limits.slack_s)
 
+    async def _run(
+        self, task: TaskCall, call: MemoryCall, *, meta: acp.TaskMeta, limit_s: float
+    ) -> TaskResult:
+        async with self._agents.take(task.workspace).use() as connection:
+            if connection.speaks_memlane:
+                with task.on(connection):
+                    return await methods.run(connection, call, meta=meta, limit_s=limit_s)
+            async with self._companions.take(task.workspace).use() as own:
+                with task.on(own if call.is_ours else connection):
+                    if call.is_ours:
+                        return await methods.run(own, call, meta=meta, limit_s=limit_s)
+                    foreign_s, own_s = min(limit_s, self._limits.foreign_s), self._limits.resolve_s
+                    direct = DirectTask(call, meta, task.workspace, limit_s=foreign_s, own_limit_s=own_s)
+                    return await direct_tasks.run(direct, connection, own)
+
+    @contextmanager
+    def _under_way(self, workspace: str, task_id: str, on_progress: ProgressListener) -> Iterator[TaskCall]:
+        grace_s = self._limits.cancel_grace_s
+        task = TaskCall(workspace, task_id, grace_s=grace_s, on_progress=on_progress)
+        self._task_calls.add(task)
+        try:
+            yield task
+        finally:
+            self._task_calls.discard(task)
+
     async def _resolve(self, workspace: str, params: acp.ResolveParams) -> acp.ResolveResult:
         deadline_ms = clock.boot_ms() + round(self._limits.resolve_s * 1000)
         async with self._fresh_child(workspace) as connection:
+            await _open_own(connection)
             limit_s = max(0, deadline_ms - clock.boot_ms()) / 1000
             return await methods.resolve(connection, params, limit_s=limit_s)
 
     @asynccontextmanager
     async def _fresh_child(self, workspace: str) -> AsyncIterator[Connection]:
-        """Start a child of ours for one call, and stop it."""
+        """Offer a child of ours for one call, which the body starts, and stop it."""
         connection = Connection(self._own_launch, workspace)
         self._own_children.add(connection)
         try:
-            await _open_own(connection)
             yield connection
         finally:
             await connection.stop()

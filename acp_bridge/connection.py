@@ -16,6 +16,7 @@ from typing import Any
 from acp_bridge.errors import AgentDied, AgentKilled, AgentProtocolError, AgentTimeout
 from acp_bridge.handshake import Handshake, initialize_params, read_handshake
 from acp_bridge.lifeline import Lifeline
+from acp_bridge.notices import Notices
 from acp_bridge.process import ChildProcess, Launch
 from core import acp, jsonrpc
 from core.errors import MemlaneError
@@ -35,10 +36,15 @@ class _PendingCall:
 
 
 class Connection:
-    """A child and the calls that wait for its answers. For use on one loop's thread."""
+    """A child and the calls that wait for its answers. For use on one loop's thread.
+
+    Attributes:
+        notices: what the child tells by itself.
+    """
 
     def __init__(self, launch: Launch, workspace: str) -> None:
         """Prepare a link to a child that runs in ``workspace``; ``open`` starts it."""
+        self.notices = Notices()
         self._limits = launch.limits
         self._child = ChildProcess(launch, workspace, on_output=self._receive)
         self._lifeline = Lifeline(launch.limits, tell=self._child.extend_to)
@@ -101,7 +107,7 @@ class Connection:
             AgentTimeout: nothing came within ``limit_s``; the child is gone.
             AgentDied, AgentProtocolError, AgentKilled: the connection ended first; the child is gone.
         """
-        with self._asking(method, params) as answer:
+        with self.asking(method, params) as answer:
             await asyncio.wait({answer}, timeout=limit_s)
             if not answer.done():
                 self.lose(AgentTimeout(f"the agent did not answer within {limit_s:g} s"))
@@ -109,6 +115,26 @@ class Connection:
         if isinstance(outcome, MemlaneError):
             raise outcome
         return outcome
+
+    @contextmanager
+    def asking(
+        self, method: str, params: Mapping[str, Any]
+    ) -> Iterator[asyncio.Future[Answer | MemlaneError]]:
+        """Ask the child; the future gets its answer, or the connection's end, if that comes within the body.
+
+        Raises:
+            AgentTimeout, AgentDied, AgentProtocolError, AgentKilled: the connection has ended.
+        """
+        if self._cause is not None or not self._child.running:
+            raise self._cause or AgentDied("the agent is gone", exit_code=self._child.exit_code)
+        request_id = next(self._ids)
+        answer: asyncio.Future[Answer | MemlaneError] = asyncio.get_running_loop().create_future()
+        self._pending[request_id] = _PendingCall(method, answer)
+        try:
+            self._send(jsonrpc.request(request_id, method, params))
+            yield answer
+        finally:
+            self._pending.pop(request_id, None)
 
     def under_lease(self) -> AbstractContextManager[None]:
         """For calls that may write memory: meanwhile a foreign child lives as long as ``extend_to`` says.
@@ -139,21 +165,6 @@ class Connection:
         await self._child.stop()
         await asyncio.wait(self._tasks)
 
-    @contextmanager
-    def _asking(
-        self, method: str, params: Mapping[str, Any]
-    ) -> Iterator[asyncio.Future[Answer | MemlaneError]]:
-        if self._cause is not None or not self._child.running:
-            raise self._cause or AgentDied("the agent is gone", exit_code=self._child.exit_code)
-        request_id = next(self._ids)
-        answer: asyncio.Future[Answer | MemlaneError] = asyncio.get_running_loop().create_future()
-        self._pending[request_id] = _PendingCall(method, answer)
-        try:
-            self._send(jsonrpc.request(request_id, method, params))
-            yield answer
-        finally:
-            self._pending.pop(request_id, None)
-
     def _send(self, frame: bytes) -> None:
         self._child.write(frame)
         if self._child.unsent_bytes > self._limits.max_unsent_bytes:
@@ -178,7 +189,7 @@ class Connection:
             case jsonrpc.Request():
                 self._refuse(message)
             case jsonrpc.Notification():
-                _log.debug("agent_notification", pid=self.pid)
+                self.notices.take(message, pid=self.pid, is_ours=self.speaks_memlane)
             case jsonrpc.Junk():
                 self._count_junk(message)
 
@@ -190,6 +201,10 @@ class Connection:
         call.answer.set_result(answer)
 
     def _refuse(self, request: jsonrpc.Request) -> None:
+        if request.method == acp.REQUEST_PERMISSION:
+            # nobody is there to be asked; an error would be taken for a client that is broken
+            self._send(jsonrpc.response(request.id, {"outcome": {"outcome": "cancelled"}}))
+            return
         self._send(
             jsonrpc.error_response(
                 request.id, error_code=jsonrpc.METHOD_NOT_FOUND, message="Method not found"
@@ -213,7 +228,7 @@ class Connection:
                 return
 
     async def _answers_ping(self, nonce: int) -> bool:
-        with self._asking(acp.PING, {"v": 1, "nonce": nonce}) as answer:
+        with self.asking(acp.PING, {"v": 1, "nonce": nonce}) as answer:
             await asyncio.wait({answer}, timeout=self._limits.ping_limit_s)
             return answer.done()
 

@@ -11,6 +11,7 @@ _NAMES = frozenset(
         "MEMLANE_FAST_MODEL",
         "MEMLANE_POLICY_FILE",
         "MEMLANE_TASK_TTL_S",
+        "MEMLANE_HISTORY_KEEP",
     }
 )
 _PREFIXES = ("LC_", "OPENAI_", "MEMLANE_MODEL_", "QWEN_CODE_MEMORY_")

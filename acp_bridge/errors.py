@@ -1,5 +1,6 @@
 """What can go wrong between the worker and an agent child."""
 
+from core.acp import Usage
 from core.errors import DependencyError, StateError
 
 
@@ -41,15 +42,19 @@ class AgentFailed(DependencyError):
         details: the child's explanation, for the log only: it may quote what it was asked.
         stored_fence: the fence that the memory store holds, with kind ``lease_lost`` of a child of ours;
             None if it didn't say.
+        usage: what the task cost all the same, if a child of ours says so.
     """
 
     code = "agent_failed"
 
-    def __init__(self, error_kind: str, *, details: str, stored_fence: int | None = None) -> None:
+    def __init__(
+        self, error_kind: str, *, details: str, stored_fence: int | None = None, usage: Usage | None = None
+    ) -> None:
         super().__init__(f"the agent answered with an error of kind {error_kind!r}")
         self.error_kind = error_kind
         self.details = details
         self.stored_fence = stored_fence
+        self.usage = usage
 
 
 class DirectAgentFailed(AgentFailed):

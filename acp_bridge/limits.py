@@ -18,6 +18,7 @@ class Limits:
         start_s: from spawning a child to its answer to ``initialize``.
         availability_s: limit of one availability call.
         resolve_s: limit of a resolve call, its process's start included.
+        cancel_grace_s: how long a child of ours may take to give up a cancelled task before it is killed.
         foreign_s: most that a foreign child has for a task; ours has what the call says.
         reserve_ms: added to a task's own time, so that a child which gives up in time can say why.
         ping_period_s: pause between liveness pings.
@@ -40,6 +41,7 @@ class Limits:
     start_s: float = 20.0
     availability_s: float = 10.0
     resolve_s: float = 20.0
+    cancel_grace_s: float = 1.5
     foreign_s: float = acp.BRIDGE_TIMEOUT_MS / 1000
     reserve_ms: int = acp.RESERVE_MS
     ping_period_s: float = 15.0

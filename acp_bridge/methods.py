@@ -101,12 +101,20 @@ def _failure(answer: jsonrpc.ErrorResponse, *, ours: bool) -> AgentFailed:
     if not isinstance(kind, str) or not kind:
         kind = "managed_memory_unavailable" if answer.error_code == acp.UNAVAILABLE else "unspecified"
     details = facts.get("details", answer.message)
-    fence = facts.get("storedFence") if ours else None
+    fence, usage = (facts.get("storedFence"), facts.get("usage")) if ours else (None, None)
     return AgentFailed(
         kind[:MAX_ERROR_KIND_CHARS],
         details=str(details)[:MAX_DETAILS_CHARS],
         stored_fence=fence if type(fence) is int else None,  # to Python, true is an int, too
+        usage=_usage_in(usage),
     )
+
+
+def _usage_in(value: Any) -> acp.Usage | None:
+    try:
+        return acp.Usage.model_validate(value)
+    except ValidationError:
+        return None
 
 
 def _checked(shape: type[_Shape], result: Any) -> _Shape:

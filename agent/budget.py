@@ -1,12 +1,11 @@
 """What an operator's policy leaves a task: scopes, time, turns, tokens, writes."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent.deadline import Deadline
 from agent.errors import BudgetExceeded, ScopeForbidden
 from core.acp import Scope
-from core.clock import boot_ms
 from core.policies import Policy
 from memory.transaction import Transaction
 
@@ -26,12 +25,22 @@ def allowed_scopes(wanted: frozenset[Scope], policy: Policy) -> frozenset[Scope]
     return allowed
 
 
+def require_scopes(scopes: Collection[Scope], policy: Policy) -> None:
+    """Judge where all of a task's changes lie.
+
+    Raises:
+        ScopeForbidden: the policy allows no change in one of these scopes.
+    """
+    forbidden = frozenset(scopes) - policy.scopes
+    if forbidden:
+        raise ScopeForbidden("the policy allows no change in " + " or ".join(sorted(forbidden)))
+
+
 def within_time(call: "TaskCall", policy: Policy) -> "TaskCall":
     """The call with the time that the policy leaves it; never more than it had."""
     if policy.max_seconds is None:
         return call
-    limit_ms = boot_ms() + policy.max_seconds * 1000
-    return replace(call, deadline=Deadline(min(call.deadline.at_ms, limit_ms)))
+    return replace(call, deadline=call.deadline.within(policy.max_seconds * 1000))
 
 
 def turns_within(policy: Policy, usual: int) -> int:

@@ -1,7 +1,7 @@
 """The dream method: a headless agent puts one root in order; documents go only into others."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from agent.briefing import environment, folders_of, one_sentence, read_index
@@ -18,17 +18,19 @@ from core.acp import Scope
 from core.clock import wall_ms
 from core.errors import InputError
 from core.logs import get_logger
-from core.memory_calls import DreamParams, DreamResult
+from core.memory_calls import DreamParams, DreamResult, LeftMemory
+from memory.content import digest
 from memory.document import MEMORY_TYPES, MemoryType, parse_document
 from memory.dream_record import DreamRecord, dream_folder, record_dream, recorded_input
 from memory.errors import StoreUnusable
+from memory.paths import Roots
 from memory.standing import is_expired
 from memory.store import Commit
 from memory.transaction import Transaction
 
 AGENT_NAME = "managed-auto-memory-dreamer"
 MAX_NAMED = 10
-RULES_VERSION = "1"  # changes with what a dream does, so that memory is looked at again
+RULES_VERSION = "2"  # changes with what a dream does, so that memory is looked at again
 
 _LEAD = "Managed auto-memory dream (agent): "
 _NOTHING = "Nothing needed consolidation."
@@ -43,45 +45,56 @@ def dream(params: DreamParams, call: TaskCall, workplace: Workplace) -> dict[str
     A root that is as the last finished dream of the same model left it is not looked at again: no model
     is asked then. Memories whose ``expires`` has passed are named in the summary and stay.
     """
-    dreamer = _Dreamer(params.scope or "project", workplace)
-    result = run_task(Work(frozenset({dreamer.scope}), dreamer.stage), call, workplace)
+    scope = params.scope or "project"
+    result = run_task(
+        Work(frozenset({scope}), lambda staging: _stage(scope, staging, roots=workplace.roots)),
+        call,
+        workplace,
+    )
     if not call.dry_run:
-        dreamer.keep_record()
+        keep_record(result, workplace.roots)
     return result
 
 
-class _Dreamer:
-    """Stages a dream, and afterwards writes down what it came to."""
+def keep_record(result: Mapping[str, Any], roots: Roots) -> None:
+    """Write down what a dream came to, if it was finished; without that it is only dreamt again.
 
-    def __init__(self, scope: Scope, workplace: Workplace) -> None:
-        self.scope: Scope = scope
-        self._folder = dream_folder(workplace.roots, scope)
-        self._record: DreamRecord | None = None
+    Args:
+        result: of a dream that has committed, on the wire.
+    """
+    dreamt = DreamResult.model_validate(result)
+    if dreamt.left is None:
+        return
+    try:
+        record_dream(
+            dream_folder(roots, dreamt.left.scope),
+            DreamRecord(dreamt.left.digest, tuple(dreamt.touched_topics)),
+        )
+    except StoreUnusable as error:
+        _log.warning("dream_unrecorded", reason=str(error))
 
-    def stage(self, staging: Staging) -> Staged:
-        """Stage what a dream comes to."""
-        self._record = None
-        documents = _read(staging.transaction, self.scope)
-        expired = _expired(documents)
-        if not documents or _digest(documents, staging.model.name) == recorded_input(self._folder):
-            return _staged("unchanged", staging.transaction, topics=(), summary=_summary("", (), expired))
-        run, is_finished = _run(staging, self.scope)
-        topics = _touched_topics(staging.transaction)
-        if is_finished:
-            left = _digest(_read(staging.transaction, self.scope), staging.model.name)
-            self._record = DreamRecord(left, topics)
+
+def _stage(scope: Scope, staging: Staging, *, roots: Roots) -> Staged:
+    """Stage what a dream comes to."""
+    transaction, model = staging.transaction, staging.model.name
+    documents = _read(transaction, scope)
+    seen, expired = _digests(documents), _expired(documents)
+    if not documents or _digest(seen, model) == recorded_input(dream_folder(roots, scope)):
         return _staged(
-            "dreamt", staging.transaction, topics=topics, summary=_summary(run.text, topics, expired)
+            "unchanged", transaction, topics=(), summary=_summary("", (), expired), left=lambda: None
+        )
+    run, is_finished = _run(staging, scope)
+    topics = _touched_topics(transaction)
+
+    def left() -> LeftMemory | None:
+        # asked when all is staged: what is redacted or held back is not what the agent wrote
+        return (
+            LeftMemory(scope=scope, digest=_digest(_after(transaction, seen), model)) if is_finished else None
         )
 
-    def keep_record(self) -> None:
-        """Write down what the dream came to, if it was finished; without that it is only dreamt again."""
-        if self._record is None:
-            return
-        try:
-            record_dream(self._folder, self._record)
-        except StoreUnusable as error:
-            _log.warning("dream_unrecorded", reason=str(error))
+    return _staged(
+        "dreamt", transaction, topics=topics, summary=_summary(run.text, topics, expired), left=left
+    )
 
 
 def _run(staging: Staging, scope: Scope) -> tuple[HeadlessRun, bool]:
@@ -93,7 +106,10 @@ def _run(staging: Staging, scope: Scope) -> tuple[HeadlessRun, bool]:
         allowed=(*ALL_TOOLS, MERGE_MEMORIES),
         judge=find_losses,
     )
-    run = run_headless(_agent(staging, scope), model=staging.model, tools=tools, deadline=staging.deadline)
+    agent = _agent(staging, scope)
+    run = run_headless(
+        agent, model=staging.model, tools=tools, deadline=staging.deadline, watch=staging.watch
+    )
     _require_usable(run, tools)
     stamp_documents(transaction, transaction.task)
     return run, run.ending == "answered" and tools.had_room
@@ -130,11 +146,30 @@ def _read(transaction: Transaction, scope: Scope) -> dict[str, bytes | None]:
     return found
 
 
-def _digest(documents: dict[str, bytes | None], model: str) -> str:
+def _digests(documents: Mapping[str, bytes | None]) -> dict[str, str]:
+    return {path: _digest_of(content) for path, content in documents.items()}
+
+
+def _digest_of(content: bytes | None) -> str:
+    return digest(content) if content is not None else "unreadable"
+
+
+def _after(transaction: Transaction, seen: Mapping[str, str]) -> dict[str, str]:
+    """Digests of the documents as they will be, with everything else as the dream saw it."""
+    left = dict(seen)
+    for change in transaction.changes:
+        path = change.path.removeprefix(f"{transaction.roots.of(change.scope)}/")
+        left.pop(path, None)
+        if change.after is not None:
+            left[path] = _digest_of(change.after)
+    return left
+
+
+def _digest(documents: Mapping[str, str], model: str) -> str:
     whole = hashlib.sha256(f"{RULES_VERSION}\0{model}\0".encode())
     for path, content in sorted(documents.items()):
         whole.update(hashlib.sha256(path.encode("utf-8", "surrogateescape")).digest())
-        whole.update(hashlib.sha256(content).digest() if content is not None else b"unreadable")
+        whole.update(content.encode())
     return whole.hexdigest()
 
 
@@ -163,7 +198,14 @@ def _expiry_sentence(expired: Sequence[str]) -> list[str]:
     return [f"Expired, and left in place: {printable(', '.join(expired[:MAX_NAMED]))}{more}."]
 
 
-def _staged(ending: str, transaction: Transaction, *, topics: Sequence[MemoryType], summary: str) -> Staged:
+def _staged(
+    ending: str,
+    transaction: Transaction,
+    *,
+    topics: Sequence[MemoryType],
+    summary: str,
+    left: Callable[[], LeftMemory | None],
+) -> Staged:
     merged = sum(change.after is None for change in transaction.changes)
 
     def result_of(commit: Commit) -> DreamResult:
@@ -171,6 +213,7 @@ def _staged(ending: str, transaction: Transaction, *, topics: Sequence[MemoryTyp
             summary=summary,
             touched_topics=list(topics),
             deduped_entries=merged,
+            left=left(),
             touched_scopes=list(commit.touched_scopes),
             revision=commit.revision,
         )

@@ -20,7 +20,7 @@ answer a question.
 How to go about it
 - Get your bearings first: the index below, then the folder. Read a document before you change it.
 - Merge documents that say the same thing. The merged document keeps the richest wording, and every detail
-  that only one of them has.
+  that only one of them has: take its sentences over, and join only what is said twice.
 - Correct a fact only on clear evidence in memory itself, such as a later document that replaces it. The
   newer one wins, and the entry says what it replaced and when. Two facts that merely disagree stay as
   they are.
@@ -38,7 +38,8 @@ What you may do
   {INDEX_NAME} (it is generated) or anything in a top-level {PINNED_NAME}/ folder (people curate it), and
   leave documents with "review: true" alone.
 - A document is removed in one way only: merge_memories, with the target, the documents that it takes in,
-  and the target's whole new content. It is refused if a document that would go is not taken in.
+  and the target's whole new content. It is refused if the target lacks a telling word, a number or a date
+  of a document that would go.
 - Every document starts with frontmatter between two lines of ---: type (user, feedback, project or
   reference), name, description, one line each. Keep its other lines. Lines for creation, change and
   source are added for you.

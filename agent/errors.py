@@ -11,6 +11,12 @@ class TaskTimeout(DependencyError):
     code = "task_timeout"
 
 
+class TaskCancelled(StateError):
+    """The call was called off before its commit. Nothing was committed."""
+
+    code = "task_cancelled"
+
+
 class NoUpdate(StateError):
     """The agent ended its run without writing any memory. Nothing was committed."""
 
@@ -73,6 +79,12 @@ class DocumentStands(StateError):
     """A document to import can't have its place, because of what stands there. Nothing was committed."""
 
     code = "document_stands"
+
+
+class ReviewOutdated(StateError):
+    """The document is not what was reviewed, or does not wait any more. Nothing was committed."""
+
+    code = "review_outdated"
 
 
 class ToolRefused(InputError):

@@ -10,11 +10,13 @@ from agent.errors import (
     ModelRejected,
     ModelUnavailable,
     NoUpdate,
+    ReviewOutdated,
     RunStopped,
     ScopeForbidden,
     ScopeMismatch,
     SecretDetected,
     SelectionFailed,
+    TaskCancelled,
     TaskTimeout,
 )
 from core.acp import ErrorKind
@@ -63,6 +65,7 @@ _FAILED: Mapping[Kind, ErrorKind] = {
     "dream": "dream_failed",
     "undo": "undo_failed",
     "import": "import_failed",
+    "review": "review_failed",
 }
 _TIMED_OUT: Mapping[Kind, ErrorKind] = {
     "remember": "remember_timeout",
@@ -70,6 +73,7 @@ _TIMED_OUT: Mapping[Kind, ErrorKind] = {
     "dream": "dream_timeout",
     "undo": "undo_timeout",
     "import": "import_timeout",
+    "review": "review_timeout",
 }
 _FAILURES: Mapping[type[Exception], Failure] = {
     BudgetExceeded: Failure("budget_exceeded", "The task took more than the policy allows"),
@@ -77,12 +81,14 @@ _FAILURES: Mapping[type[Exception], Failure] = {
     DocumentStands: Failure("memory_conflict", "Another document stands where one is to be imported"),
     DocumentInvalid: Failure("memory_invalid", "The agent did not produce a well-formed memory document"),
     PreviewStale: Failure("preview_stale", "Memory has changed since the preview, or the preview is gone"),
+    ReviewOutdated: Failure("memory_conflict", "The document is not as it was reviewed"),
     RevisionNotFound: Failure("revision_not_found", "There is no such revision of this memory"),
     RevisionPruned: Failure("revision_not_found", "The texts of the revision are not kept any more"),
     ScopeForbidden: Failure("scope_forbidden", "The policy allows no change in this scope"),
     SecretDetected: Failure("secret_detected", "What was to be remembered holds what looks like a secret"),
     StoreBusy: Failure("store_busy", "The memory store was locked for too long"),
     StoreUnusable: Failure("managed_memory_unavailable", "The memory store can't be used"),
+    TaskCancelled: Failure("task_cancelled", "The task was cancelled"),
     TaskClosed: Failure("task_closed", "The task was closed before"),
 }
 # kinds that only the remember method has; in any other these errors are failures of their kind

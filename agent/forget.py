@@ -40,17 +40,19 @@ def forget(params: ForgetParams, call: TaskCall, workplace: Workplace) -> dict[s
     # after the commit, and after a recorded one as well: whoever made that may have died here
     try:
         forgotten = Revisions(workplace.store.base).find(result["revision"], workplace.roots)
-        workplace.store.purge(call.task, forgotten.documents, workplace.roots)
+        tasks = workplace.store.purge(call.task, forgotten.documents, workplace.roots)
     except StoreUnusable as error:
         # it has committed, so it can't fail any more: it is handed back, and purges when it is run again
         raise StoreBusy("the purge has to be done again") from error
-    return result
+    return result | {"purgedTasks": [task for task in tasks if task != call.task.id]}
 
 
 def _stage(params: ForgetParams, staging: Staging) -> Staged:
     transaction = staging.transaction
     documents = _read(transaction)
     candidates = choose_candidates(documents, query=params.query)
+    if candidates:
+        staging.watch.turn_began(1, of=1)
     chosen = (
         select(params.query, candidates, model=staging.fast_model, deadline=staging.deadline)
         if candidates

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -12,9 +13,6 @@ from agent.tool_arguments import MAX_SELECTED, SelectEntries, schema_of
 from memory.candidates import Candidate
 
 SELECT_ENTRIES = "select_entries"
-SELECT_SPEC = ToolSpec(
-    SELECT_ENTRIES, "Name the entries that the request wants forgotten.", schema_of(SelectEntries)
-)
 
 MAX_SUMMARY_CHARACTERS = 300
 MAX_REASON_CHARACTERS = 160
@@ -58,6 +56,14 @@ class Choice:
     title: str
     summary: str
     is_whole: bool
+
+
+@cache  # made with the first question, as are the schemas of all tools
+def select_spec() -> ToolSpec:
+    """The one tool that is offered with the question."""
+    return ToolSpec(
+        SELECT_ENTRIES, "Name the entries that the request wants forgotten.", schema_of(SelectEntries)
+    )
 
 
 def forget_system() -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 from agent.deadline import Deadline
 from agent.models.interface import Message, Model, Reply, ToolCall
 from agent.tools import CHANGING_TOOLS, MemoryTools, ToolResult
+from agent.watch import Watch
 from core.logs import get_logger
 
 MAX_CALLS_PER_TURN = 16
@@ -65,34 +66,47 @@ class HeadlessRun:
 
 
 def run_headless(
-    agent: HeadlessAgent, *, model: Model, tools: MemoryTools, deadline: Deadline
+    agent: HeadlessAgent,
+    *,
+    model: Model,
+    tools: MemoryTools,
+    deadline: Deadline,
+    watch: Watch | None = None,
 ) -> HeadlessRun:
     """Let the model work with the tools until it has saved something or the run is over.
 
+    Args:
+        watch: sees each step.
+
     Raises:
         TaskTimeout: the deadline passed.
+        TaskCancelled: the call was called off.
         PathEscape, ScopeMismatch: a write out of bounds.
         ModelRejected, ModelUnavailable: the model gave no answer.
     """
-    run = _Loop(agent, model=model, tools=tools, deadline=deadline).run()
+    run = _Loop(agent, model=model, tools=tools, deadline=deadline, watch=watch or Watch()).run()
     counts = Counter(f"{use.tool}.{'ok' if use.ok else 'failed'}" for use in run.tool_log)
     _log.debug("headless_run_ended", agent=agent.name, ending=run.ending, tools=dict(counts))
     return run
 
 
 class _Loop:
-    def __init__(self, agent: HeadlessAgent, *, model: Model, tools: MemoryTools, deadline: Deadline) -> None:
+    def __init__(
+        self, agent: HeadlessAgent, *, model: Model, tools: MemoryTools, deadline: Deadline, watch: Watch
+    ) -> None:
         self._agent = agent
         self._model = model
         self._tools = tools
         self._deadline = deadline
+        self._watch = watch
         self._history = [Message("system", agent.system), Message("user", agent.order)]
         self._tool_log: list[ToolUse] = []
         self._patience = _Patience()
         self._wrote_all = True  # in the last turn that wrote; else the model has to hear what came to nothing
 
     def run(self) -> HeadlessRun:
-        for _ in range(self._agent.max_turns):
+        for number in range(1, self._agent.max_turns + 1):
+            self._watch.turn_began(number, of=self._agent.max_turns)
             reply = self._ask()
             if not reply.tool_calls:
                 return self._ended("answered", reply.text)
@@ -112,7 +126,10 @@ class _Loop:
     def _run_tools(self, calls: Sequence[ToolCall]) -> None:
         writes = []
         for number, call in enumerate(calls):
+            self._deadline.check()
+            self._watch.tool_began(call)
             result = self._run_tool(call, number)
+            self._watch.tool_ended(call, result)
             self._history.append(Message("tool", result.text, tool_call_id=call.id))
             if call.name in CHANGING_TOOLS:
                 writes.append(result.ok)

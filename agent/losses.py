@@ -1,7 +1,8 @@
 """Whether a dream would lose facts: what goes must be said again by what stays; pure over documents.
 
-Words are counted, sense is not understood: a dream that rewords keeps most words, one that drops a fact
-does not. Numbers, addresses and the like have no other wording, so each of those must stay.
+Words are looked for, sense is not understood. Of a document that is removed every telling word, number, date
+and address must stand in what stays, and a negation if it had one: a merge may reorder and join, no more. Of
+one that is rewritten a third of each fact's words is enough, so that stale facts can be mended.
 """
 
 import re
@@ -13,11 +14,11 @@ from core.errors import InputError
 from memory.document import parse_document
 from memory.entries import parse_entries
 from memory.errors import DocumentInvalid
-from memory.standing import is_under_review
+from memory.standing import waits_for_review
 from memory.transaction import Change, Transaction
 
-MIN_KEPT_OF_REMOVED = 0.5  # share of the words of each fact of a document that is removed
-MIN_KEPT_OF_REWRITTEN = 1 / 3  # the same of one that is rewritten, which may make it shorter
+MIN_KEPT_OF_HEADLINE = 0.5  # share of the words of name and description of a document that is removed
+MIN_KEPT_OF_REWRITTEN = 1 / 3  # of each fact of one that is rewritten, which may make it shorter
 
 _LITERAL = re.compile(r"[^\s\"'`()\[\]{}<>,;]*\d[^\s\"'`()\[\]{}<>,;]*|https?://[^\s\"'`()\[\]{}<>,;]+")
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
@@ -42,14 +43,7 @@ def find_losses(transaction: Transaction, written: Collection[str]) -> Iterator[
 
 def is_taken_in(source: bytes, content: bytes) -> bool:
     """Tell whether a document says all that another one says."""
-    kept = _Kept([_text_of(content)])
-    return all(kept.says(text) for text in _facts_of(source))
-
-
-def waits_for_approval(data: bytes) -> bool:
-    """Tell whether a person has to approve a document before it counts."""
-    document = parse_document(data)
-    return document is not None and is_under_review(document)
+    return _Kept([_text_of(content)]).replaces(source)
 
 
 class _Kept:
@@ -61,27 +55,29 @@ class _Kept:
         self._literals = _literals(text)
         self._turns = bool(turning_words(text))
 
+    def replaces(self, source: bytes) -> bool:
+        """Whether all is said that a document says."""
+        is_named = self.share(_headline_of(source)) >= MIN_KEPT_OF_HEADLINE
+        return is_named and all(self._says(fact) for fact in _facts_of(source))
+
+    def keeps(self, source: bytes) -> bool:
+        """Whether enough is said of what a document said that stays, in other words."""
+        return all(self.share(fact) >= MIN_KEPT_OF_REWRITTEN for fact in _facts_of(source))
+
     def share(self, text: str) -> float:
-        """How much of a text's words is said, 0 to 1."""
-        words = set(search_words(text))
-        telling = words - vocabulary.STOP_WORDS or words
+        """How much of a text's telling words is said, 0 to 1."""
+        telling = _telling_words(text)
         return len(telling & self._words) / len(telling) if telling else 1.0
 
-    def says(self, text: str) -> bool:
-        """Whether a fact is said, with its literals, and with a negation if it has one."""
-        turns = self._turns or not turning_words(text)
-        return turns and _literals(text) <= self._literals and self.share(text) >= MIN_KEPT_OF_REMOVED
+    def _says(self, fact: str) -> bool:
+        turns = self._turns or not turning_words(fact)
+        return turns and _literals(fact) <= self._literals and _telling_words(fact) <= self._words
 
 
 def _problem(change: Change, before: bytes, kept: _Kept) -> str:
-    if waits_for_approval(before):
+    if waits_for_review(before):
         return UNDER_REVIEW
-    facts = _facts_of(before)
-    is_kept = (
-        all(kept.says(fact) for fact in facts)
-        if change.after is None
-        else all(kept.share(fact) >= MIN_KEPT_OF_REWRITTEN for fact in facts)
-    )
+    is_kept = kept.replaces(before) if change.after is None else kept.keeps(before)
     return "" if is_kept else LEFT_OUT
 
 
@@ -97,17 +93,29 @@ def _facts_of(data: bytes) -> Iterator[str]:
     """What each entry says, and apart from that why and how; of a document without bullets its paragraphs."""
     entries = parse_entries(data)
     if not entries or entries[0].is_whole:
-        yield from _PARAGRAPH_END.split(_text_of(data))
+        yield from _PARAGRAPH_END.split(_body_of(data))
     for entry in entries:
         if not entry.is_whole:
             yield from (entry.text, entry.why, entry.how_to_apply)
 
 
 def _text_of(data: bytes) -> str:
+    return f"{_headline_of(data)}\n{_body_of(data)}"
+
+
+def _headline_of(data: bytes) -> str:
     document = parse_document(data)
-    if document is None:
-        return data.decode("utf-8", "replace")
-    return f"{document.name}\n{document.description}\n{document.body}"
+    return f"{document.name}\n{document.description}" if document is not None else ""
+
+
+def _body_of(data: bytes) -> str:
+    document = parse_document(data)
+    return document.body if document is not None else data.decode("utf-8", "replace")
+
+
+def _telling_words(text: str) -> frozenset[str]:
+    words = frozenset(search_words(text))
+    return words - vocabulary.STOP_WORDS - vocabulary.RELATIVE or words
 
 
 def _literals(text: str) -> set[str]:

@@ -4,13 +4,14 @@ import os
 from collections.abc import Callable
 
 from agent.errors import ToolRefused
-from agent.losses import LEFT_OUT, UNDER_REVIEW, is_taken_in, waits_for_approval
+from agent.losses import LEFT_OUT, UNDER_REVIEW, is_taken_in
 from agent.tool_arguments import MergeMemories
 from agent.writing import require_writable
 from core.errors import InputError
 from core.text import well_formed
 from memory.errors import DocumentMissing
 from memory.names import is_pinned, split_absolute
+from memory.standing import waits_for_review
 from memory.transaction import Transaction
 from memory.validation import find_problems
 
@@ -62,7 +63,7 @@ def _read(transaction: Transaction, path: str, was_shown: _WasShown) -> bytes:
         raise ToolRefused(f"{path} does not exist") from None
     if not was_shown(path):
         raise ToolRefused(f"{path} was not read as it is now. Read it before you merge it")
-    if waits_for_approval(content):
+    if waits_for_review(content):
         raise ToolRefused(f"{path}: {UNDER_REVIEW}")
     return content
 

@@ -15,9 +15,11 @@ from agent.requests import (
     parse_import,
     parse_record,
     parse_remember,
+    parse_review,
     parse_snapshot,
     parse_undo,
 )
+from agent.review import review
 from agent.store_tasks import apply, import_documents, undo
 from agent.task_run import TaskCall, Workplace
 from core import acp
@@ -70,6 +72,7 @@ TASK_METHODS: Mapping[str, TaskMethod[Any]] = {
     acp.DREAM: TaskMethod("dream", ("dream",), parse_dream, dream),
     acp.UNDO: TaskMethod("undo", ("undo",), parse_undo, undo),
     acp.IMPORT: TaskMethod("import", ("import",), parse_import, import_documents),
+    acp.REVIEW: TaskMethod("review", ("review",), parse_review, review),
     acp.APPLY: TaskMethod("apply", _OF_AGENTS, parse_apply, apply),
     acp.SNAPSHOT: TaskMethod("snapshot", _OF_AGENTS, parse_snapshot, snapshot),
     acp.RECORD: TaskMethod("record", _OF_AGENTS, parse_record, record),

@@ -39,7 +39,9 @@ def _stage(params: RememberParams, staging: Staging) -> Staged:
         max_new=MAX_NEW_DOCUMENTS,
     )
     agent = _agent(staging, content, is_clean=is_clean)
-    run = run_headless(agent, model=staging.model, tools=memory_tools, deadline=staging.deadline)
+    run = run_headless(
+        agent, model=staging.model, tools=memory_tools, deadline=staging.deadline, watch=staging.watch
+    )
     _require_saved(run, memory_tools)
     if not transaction.changes:
         known = _known(transaction, memory_tools.written[0])

@@ -16,6 +16,7 @@ from core.memory_calls import (
     ImportParams,
     RecordParams,
     RememberParams,
+    ReviewParams,
     SnapshotParams,
     UndoParams,
 )
@@ -45,6 +46,16 @@ def method_not_found(method: str) -> CallRefused:
     return CallRefused(METHOD_NOT_FOUND, f'"Method not found": {method}', {"method": method})
 
 
+def invalid(reason: str) -> CallRefused:
+    """The refusal of params that don't fit."""
+    return CallRefused(INVALID_PARAMS, f"Invalid params: {reason}")
+
+
+def internal_error(details: str) -> CallRefused:
+    """The refusal of what can't be served for a reason of our own."""
+    return CallRefused(INTERNAL_ERROR, "Internal error", {"details": details})
+
+
 def params_object(params: Any) -> dict[str, Any]:
     """The params, which must be there as an object.
 
@@ -52,7 +63,7 @@ def params_object(params: Any) -> dict[str, Any]:
         CallRefused: they are not; as an internal error, which is the reference's answer.
     """
     if not isinstance(params, dict):
-        raise CallRefused(INTERNAL_ERROR, "Internal error", {"details": "params must be an object"})
+        raise internal_error("params must be an object")
     return params
 
 
@@ -83,7 +94,7 @@ def parse_ping(params: dict[str, Any]) -> int:
     version, nonce = params.get("v"), params.get("nonce")
     if _is_integer(version) and version == 1 and _is_integer(nonce) and nonce >= 0:
         return nonce
-    raise _invalid("Invalid channel liveness ping")
+    raise invalid("Invalid channel liveness ping")
 
 
 def parse_remember(params: dict[str, Any], *, workspace: str) -> RememberParams:
@@ -136,6 +147,15 @@ def parse_import(params: dict[str, Any], *, workspace: str) -> ImportParams:
     return _validated(ImportParams, params | {"cwd": workspace})
 
 
+def parse_review(params: dict[str, Any], *, workspace: str) -> ReviewParams:
+    """Read a review request; ``cwd`` as for ``parse_remember``.
+
+    Raises:
+        CallRefused: a field is missing or doesn't fit.
+    """
+    return _validated(ReviewParams, params | {"cwd": workspace})
+
+
 def parse_apply(params: dict[str, Any], *, workspace: str) -> ApplyParams:
     """Read an apply request; ``cwd`` as for ``parse_remember``.
 
@@ -177,11 +197,34 @@ def parse_meta(params: dict[str, Any], kinds: Collection[Kind]) -> acp.TaskMeta 
     try:
         parsed = acp.TaskMeta.model_validate(raw)
     except ValidationError:
-        raise _invalid(f"Invalid {acp.TASK_META}") from None
+        raise invalid(f"Invalid {acp.TASK_META}") from None
     known_kind = any(is_task_id(parsed.task_id, kind) for kind in kinds)
     if not known_kind or not is_client_id(parsed.client_id or "-"):
-        raise _invalid(f"Invalid {acp.TASK_META}")
+        raise invalid(f"Invalid {acp.TASK_META}")
     return parsed
+
+
+def parse_cancel(params: dict[str, Any]) -> str:
+    """Read which task is to be called off.
+
+    Raises:
+        CallRefused: taskId is none.
+    """
+    task_id = params.get("taskId")
+    kind_of(task_id if isinstance(task_id, str) else "")
+    return str(task_id)
+
+
+def parse_cancel_request(params: dict[str, Any]) -> int | str:
+    """Read which request is to be called off.
+
+    Raises:
+        CallRefused: requestId is none.
+    """
+    request_id = params.get("requestId")
+    if isinstance(request_id, str) or _is_integer(request_id):
+        return request_id
+    raise invalid("Invalid or missing requestId")
 
 
 def parse_resolve(params: dict[str, Any], *, workspace: str) -> acp.ResolveParams:
@@ -193,7 +236,7 @@ def parse_resolve(params: dict[str, Any], *, workspace: str) -> acp.ResolveParam
     try:
         parsed = acp.ResolveParams.model_validate({"cwd": workspace} | params)
     except ValidationError as error:
-        raise _invalid(f"Invalid or missing {error.errors()[0]['loc'][0]}") from None
+        raise invalid(f"Invalid or missing {error.errors()[0]['loc'][0]}") from None
     kind_of(parsed.task_id)
     return parsed
 
@@ -206,38 +249,34 @@ def kind_of(task_id: str) -> Kind:
     """
     kind = ids.kind_of(task_id)
     if kind is None:
-        raise _invalid("Invalid or missing taskId")
+        raise invalid("Invalid or missing taskId")
     return kind
 
 
 def _require_text(params: dict[str, Any], name: str) -> str:
     text = params.get(name)
     if not isinstance(text, str) or not js_trim(text):
-        raise _invalid(f"Invalid or missing {name}")
+        raise invalid(f"Invalid or missing {name}")
     if utf8_size(text) > acp.MAX_CONTENT_BYTES:
-        raise _invalid(f"{name.capitalize()} exceeds maximum size")
+        raise invalid(f"{name.capitalize()} exceeds maximum size")
     return well_formed(text)
 
 
 def _refuse_null(params: dict[str, Any], *names: str) -> None:
     for name in names:
         if name in params and params[name] is None:
-            raise _invalid(f"Invalid {name}")
+            raise invalid(f"Invalid {name}")
 
 
 def _validated(shape: type[_P], params: dict[str, Any]) -> _P:
     try:
         return shape.model_validate(params)
     except ValidationError as error:
-        raise _invalid(f"Invalid {error.errors()[0]['loc'][0]}") from None
+        raise invalid(f"Invalid {error.errors()[0]['loc'][0]}") from None
 
 
 def _is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _invalid(reason: str) -> CallRefused:
-    return CallRefused(INVALID_PARAMS, f"Invalid params: {reason}")
 
 
 def _js_type(value: Any) -> str:

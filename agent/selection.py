@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from agent.deadline import Deadline
 from agent.errors import ModelUnavailable, SelectionFailed, TaskTimeout, ToolRefused
-from agent.forget_prompt import SELECT_ENTRIES, SELECT_SPEC, fitting, forget_question, forget_system
+from agent.forget_prompt import SELECT_ENTRIES, fitting, forget_question, forget_system, select_spec
 from agent.models.interface import Message, Model, Reply
 from agent.tool_arguments import SelectEntries, parse_arguments
 from core.logs import get_logger
@@ -33,8 +33,7 @@ def select(
         TaskTimeout: the task's own deadline passed.
     """
     try:
-        limit = Deadline.after(min(SELECTION_MS, deadline.remaining_ms()))
-        chosen = _ask(query, fitting(candidates), model=model, deadline=limit)
+        chosen = _ask(query, fitting(candidates), model=model, deadline=deadline.within(SELECTION_MS))
     except (ModelUnavailable, TaskTimeout, ToolRefused) as error:
         deadline.check()
         _log.warning("selection_fell_back", error=type(error).__name__)
@@ -51,12 +50,12 @@ def own_text(candidate: Candidate) -> str:
 def _ask(query: str, candidates: Sequence[Candidate], *, model: Model, deadline: Deadline) -> frozenset[str]:
     known = {candidate.id for candidate in candidates}
     talk = [Message("system", forget_system()), Message("user", forget_question(query, candidates))]
-    reply = model.complete(talk, (SELECT_SPEC,), deadline=deadline)
+    reply = model.complete(talk, (select_spec(),), deadline=deadline)
     try:
         return _chosen(reply, known)
     except ToolRefused as refused:
         talk += _told(reply, f"Error: {refused}")
-    return _chosen(model.complete(talk, (SELECT_SPEC,), deadline=deadline), known)
+    return _chosen(model.complete(talk, (select_spec(),), deadline=deadline), known)
 
 
 def _chosen(reply: Reply, known: Collection[str]) -> frozenset[str]:

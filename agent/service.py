@@ -8,6 +8,7 @@ from agent.budget import within_time
 from agent.deadline import Deadline
 from agent.methods import TASK_METHODS, Run
 from agent.models.interface import Model
+from agent.progress import Tell
 from agent.requests import kind_of
 from agent.task_run import TaskCall, Workplace
 from core import acp
@@ -51,7 +52,7 @@ class MemoryService:
         """Answer of ``initialize``."""
         ours: dict[str, Any] = {
             "v": 1,
-            "methods": [acp.AVAILABILITY, *TASK_METHODS, acp.PING, acp.RESOLVE],
+            "methods": [acp.AVAILABILITY, *TASK_METHODS, acp.PING, acp.RESOLVE, acp.CANCEL],
             "model": self._model.name,
         }
         with suppress(StoreUnusable, StoreBusy):  # the client learns it from availability
@@ -73,15 +74,20 @@ class MemoryService:
         self._told = None
         return True
 
-    def run(self, run: Run, *, kind: Kind, meta: acp.TaskMeta | None, deadline: Deadline) -> dict[str, Any]:
+    def run(
+        self, run: Run, *, kind: Kind, meta: acp.TaskMeta | None, deadline: Deadline, tell: Tell
+    ) -> dict[str, Any]:
         """Run a task; see ``agent.task_run``.
 
         Without our meta (a client that is not our bridge) the call is a task of its own in
         the lane ``local/<workspace id>``. Its fence is the wall clock; should that stand
         behind a stored one, the next greater fence is used.
+
+        Args:
+            tell: hears how far a task of our bridge is, from the thread that runs it.
         """
         if meta is not None:
-            return self._run(run, TaskCall(_fenced(meta), deadline, dry_run=meta.dry_run))
+            return self._run(run, TaskCall(_fenced(meta), deadline, dry_run=meta.dry_run, tell=tell))
         task = self._local_task(kind, fence=wall_ms())
         try:
             return self._run(run, TaskCall(task, deadline))
@@ -114,11 +120,26 @@ class MemoryService:
             return None
         return acp.Remains(revision=left.revision, touched_scopes=list(left.touched_scopes))
 
-    def show_history(self) -> bool:
-        """Bring the history of memory a part further; returns whether there is more to show."""
+    def tidy_history(self) -> bool:
+        """Bring the history of memory a part further; once it shows all, take old texts from the journal.
+
+        Returns:
+            Whether there is more to do.
+        """
         try:
-            return self._store().show_history()
+            store = self._store()
         except (StoreUnusable, StoreBusy):  # the client learns it from availability
+            return False
+        return store.show_history() or self._prune(store)
+
+    def _prune(self, store: Store) -> bool:
+        kept_ms = self._settings.history_keep_ms
+        if kept_ms is None:
+            return False
+        try:
+            return store.prune(before_ms=wall_ms() - kept_ms) > 0
+        except (StoreUnusable, StoreBusy) as error:
+            _log.warning("texts_left", reason=str(error))
             return False
 
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:

@@ -2,7 +2,10 @@
 
 from typing import Any
 
-from agent.errors import DocumentStands, ScopeForbidden
+from agent.budget import require_few_writes, require_scopes
+from agent.dream import keep_record
+from agent.errors import DocumentStands
+from agent.secrecy import keep_out
 from agent.task_run import PREVIEW_LEAD, Staged, Staging, TaskCall, Work, Workplace, run_commit, run_task
 from core.acp import MAX_IMPORTED, ConflictPolicy
 from core.ids import TaskId
@@ -14,9 +17,10 @@ from core.memory_calls import (
     TaskResult,
     UndoParams,
 )
+from core.policies import Policy
 from memory.errors import DocumentMissing, PathEscape, PathRefused
 from memory.paths import SCOPES
-from memory.store import Commit
+from memory.store import Commit, Judge
 from memory.transaction import Transaction
 
 
@@ -25,6 +29,7 @@ def undo(params: UndoParams, call: TaskCall, workplace: Workplace) -> dict[str, 
 
     Raises:
         RevisionNotFound, RevisionPruned, CommitConflict: it can't be taken back; nothing was committed.
+        ScopeForbidden, BudgetExceeded, SecretDetected: the policy is against it.
         MemlaneError: as for ``agent.task_run.run_commit``.
     """
 
@@ -40,7 +45,13 @@ def undo(params: UndoParams, call: TaskCall, workplace: Workplace) -> dict[str, 
         return result.to_wire()
 
     return run_commit(
-        lambda: workplace.store.undo(call.task, params.revision, workplace.roots, result_of=result_of),
+        lambda: workplace.store.undo(
+            call.task,
+            params.revision,
+            workplace.roots,
+            result_of=result_of,
+            judge=_judge_by(workplace.policy),
+        ),
         call,
         workplace,
     )
@@ -51,6 +62,7 @@ def apply(params: ApplyParams, call: TaskCall, workplace: Workplace) -> dict[str
 
     Raises:
         PreviewStale: memory has changed in its way, or there is no such preview (any more).
+        ScopeForbidden, BudgetExceeded, SecretDetected: the policy is against it, as it is now.
         MemlaneError: as for ``agent.task_run.run_commit``.
     """
 
@@ -61,11 +73,27 @@ def apply(params: ApplyParams, call: TaskCall, workplace: Workplace) -> dict[str
         return result | ({"revision": commit.revision} if commit.revision else {})
 
     preview = TaskId(params.preview)
-    return run_commit(
-        lambda: workplace.store.apply(call.task, preview, workplace.roots, result_of=result_of),
+    result = run_commit(
+        lambda: workplace.store.apply(
+            call.task, preview, workplace.roots, result_of=result_of, judge=_judge_by(workplace.policy)
+        ),
         call,
         workplace,
     )
+    if call.task.kind == "dream":
+        keep_record(result, workplace.roots)
+    return result
+
+
+def _judge_by(policy: Policy) -> Judge:
+    """Judge edits that are committed byte for byte or not at all: a secret in them is never redacted."""
+
+    def judge(transaction: Transaction) -> None:
+        require_scopes({change.scope for change in transaction.changes}, policy)
+        require_few_writes(transaction, policy)
+        keep_out(transaction, "allow" if policy.secrets == "allow" else "reject")
+
+    return judge
 
 
 def import_documents(params: ImportParams, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
@@ -86,9 +114,7 @@ def import_documents(params: ImportParams, call: TaskCall, workplace: Workplace)
             _place(document, staging.transaction, conflict=params.conflict)
         return Staged("imported", lambda commit: _imported(params, commit))
 
-    wanted = frozenset({document.scope for document in params.documents})
-    if not wanted <= workplace.policy.scopes:
-        raise ScopeForbidden("the policy allows no change in " + " or ".join(sorted(wanted)))
+    require_scopes({document.scope for document in params.documents}, workplace.policy)
     return run_task(Work(frozenset(SCOPES), stage, max_files=MAX_IMPORTED), call, workplace)
 
 

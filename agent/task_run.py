@@ -1,7 +1,6 @@
 """How a task of any kind runs: sealed, staged on a transaction, again after a conflict, committed once."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +8,12 @@ from agent.budget import allowed_scopes, require_few_writes
 from agent.deadline import Deadline
 from agent.models.interface import Model
 from agent.models.metering import Meter, MeteredModel
+from agent.progress import ProgressWatch, Tell
 from agent.quarantine import hold_back
 from agent.secrecy import keep_out, shown
+from agent.watch import Watch
 from core.acp import RESERVE_MS, Scope
 from core.clock import boot_ms
-from core.errors import MemlaneError
 from core.logs import get_logger
 from core.memory_calls import TaskResult
 from core.policies import Policy
@@ -59,11 +59,13 @@ class TaskCall:
         deadline: when the last step that may wait for the store has to begin; ``COMMIT_RESERVE_MS``
             before the moment at which the task's time is over.
         dry_run: whether only to show what would be committed.
+        tell: hears how far the task is; None when nobody wants to know.
     """
 
     task: FencedTask
     deadline: Deadline
     dry_run: bool = False
+    tell: Tell | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Staging:
 
     Attributes:
         transaction: fresh; what is staged here is what gets committed.
+        watch: is to see what the agent does.
     """
 
     transaction: Transaction
@@ -79,6 +82,7 @@ class Staging:
     fast_model: Model
     policy: Policy
     deadline: Deadline
+    watch: Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +107,13 @@ class Work:
         writable: scopes whose documents may change.
         stage: stages the changes of one attempt; called again, on a fresh transaction, after a conflict.
         max_files: how many documents may change.
+        holds_back: whether what gives agents orders waits for a person, where the policy says so.
     """
 
     writable: frozenset[Scope]
     stage: Callable[[Staging], Staged]
     max_files: int = MAX_FILES
+    holds_back: bool = True
 
 
 def run_task(work: Work, call: TaskCall, workplace: Workplace) -> dict[str, Any]:
@@ -211,10 +217,11 @@ class _StagedRun:
             fast_model=MeteredModel(workplace.fast_model, self._meter),
             policy=workplace.policy,
             deadline=deadline,
+            watch=ProgressWatch(transaction, tell) if (tell := self._call.tell) else Watch(),
         )
         staged = self._work.stage(staging)
         keep_out(transaction, workplace.policy.secrets)
-        if workplace.policy.quarantine:
+        if workplace.policy.quarantine and self._work.holds_back:
             hold_back(transaction)
         require_few_writes(transaction, workplace.policy)
         deadline.check()
@@ -231,6 +238,7 @@ class _StagedRun:
         return store.commit(transaction, result_of=result_of)
 
     def _result(self, staged: Staged, commit: Commit) -> dict[str, Any]:
+        self._call.deadline.cancellation.check()  # the store asks for the result last, its lock taken
         result = staged.result_of(commit)
         lead = PREVIEW_LEAD if self._call.dry_run else ""
         summary = lead + shown(result.summary, self._workplace.policy.secrets)
@@ -238,7 +246,11 @@ class _StagedRun:
 
 
 def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Workplace) -> dict[str, Any]:
-    """Commit; a failure that may have come after the commit point is looked into."""
+    """Commit; a failure that may have come after the commit point is looked into.
+
+    Raises:
+        StoreBusy: also when the store can't tell whether it has committed; a task that runs again finds out.
+    """
     try:
         return commit()
     except (StoreBusy, StoreUnusable):
@@ -250,8 +262,10 @@ def _settled(commit: Callable[[], dict[str, Any]], call: TaskCall, workplace: Wo
 
 
 def _recorded(call: TaskCall, workplace: Workplace) -> dict[str, Any] | None:
-    """The recorded result of a commit that failed; None also when there is no time left to ask."""
-    with suppress(MemlaneError):
-        call.deadline.check()
+    # not the deadline's own check: a task that was called off may have committed all the same
+    if call.deadline.remaining_ms() == 0:
+        raise StoreBusy("no time is left to tell whether the task has committed")
+    try:
         return workplace.store.resolve(call.task, close=False)
-    return None
+    except (StoreBusy, StoreUnusable) as error:
+        raise StoreBusy("it can't be told whether the task has committed") from error

@@ -14,9 +14,12 @@ MAX_SELECTED = 20  # entries that one request can make forgotten
 
 
 class Arguments(BaseModel):
-    """Base of tool arguments: lenient about numbers sent as text, unknown names ignored."""
+    """Base of tool arguments: lenient about numbers sent as text, unknown names ignored.
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    Validators are built when they are needed: a child that only answers whether it is there needs none.
+    """
+
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 A = TypeVar("A", bound=Arguments)

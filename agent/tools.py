@@ -2,8 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from agent import merging, reading, writing
 from agent.deadline import Deadline
@@ -11,6 +12,7 @@ from agent.errors import ScopeMismatch, ToolRefused
 from agent.models.interface import ToolCall, ToolSpec
 from agent.provenance import find_stamped_problems
 from agent.tool_arguments import (
+    Arguments,
     Edit,
     GrepSearch,
     ListDirectory,
@@ -38,23 +40,19 @@ CHANGING_TOOLS = (*WRITING_TOOLS, MERGE_MEMORIES)
 NOT_SAVABLE = "The change is staged, but can't be saved like this"
 _WITH_STAMP = " with the frontmatter lines for creation, change and source that are added to it"
 
-_SPECS = {
-    READ_FILE: ToolSpec(READ_FILE, "Read a memory document.", schema_of(ReadFile)),
-    GREP_SEARCH: ToolSpec(
-        GREP_SEARCH, "Search memory documents for lines that match an expression.", schema_of(GrepSearch)
-    ),
-    LIST_DIRECTORY: ToolSpec(LIST_DIRECTORY, "List the names in a memory folder.", schema_of(ListDirectory)),
-    WRITE_FILE: ToolSpec(
-        WRITE_FILE,
+_OFFERS: Mapping[str, tuple[type[Arguments], str]] = {
+    READ_FILE: (ReadFile, "Read a memory document."),
+    GREP_SEARCH: (GrepSearch, "Search memory documents for lines that match an expression."),
+    LIST_DIRECTORY: (ListDirectory, "List the names in a memory folder."),
+    WRITE_FILE: (
+        WriteFile,
         "Create a memory document, or replace one that was read before. Missing folders are made.",
-        schema_of(WriteFile),
     ),
-    EDIT: ToolSpec(EDIT, "Replace exact text in a memory document.", schema_of(Edit)),
-    MERGE_MEMORIES: ToolSpec(
-        MERGE_MEMORIES,
+    EDIT: (Edit, "Replace exact text in a memory document."),
+    MERGE_MEMORIES: (
+        MergeMemories,
         "Write one document that says all that several documents say, which were read before, and remove "
         "the others. The only way to remove a document.",
-        schema_of(MergeMemories),
     ),
 }
 
@@ -108,7 +106,7 @@ class MemoryTools:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """The tools as the model is told of them."""
-        return tuple(_SPECS[name] for name in self._runners)
+        return tuple(_spec_of(name) for name in self._runners)
 
     @property
     def written(self) -> tuple[str, ...]:
@@ -202,6 +200,12 @@ class MemoryTools:
         by_stamp = _WITH_STAMP if self._stamped_problems and not self._transaction.validate() else ""
         listed = "\n".join(f"- {problem.path}: {problem.reason}" for problem in problems)
         raise ToolRefused(f"{NOT_SAVABLE}{by_stamp}:\n{listed}\nWrite it again.")
+
+
+@cache  # made with the first run: a child that only says whether it is there needs none
+def _spec_of(name: str) -> ToolSpec:
+    shape, description = _OFFERS[name]
+    return ToolSpec(name, description, schema_of(shape))
 
 
 def _ends_the_run(error: InputError, call: ToolCall) -> bool:

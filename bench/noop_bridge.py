@@ -24,7 +24,7 @@ class NoopBridge:
         self._hold_s = hold_s
         self._closed = Event()
 
-    def run(self, workspace: str, call: MemoryCall, _meta: TaskMeta) -> RememberResult:
+    def run(self, workspace: str, call: MemoryCall, _meta: TaskMeta, **_progress: object) -> RememberResult:
         """Run a task, which is always a remember."""
         params = cast("RememberParams", call.params)
         self._diary.note(workspace.rpartition("/")[2], int(params.content), now_ns())
@@ -42,6 +42,10 @@ class NoopBridge:
 
     def extend(self, _workspace: str, _ms: int) -> None:
         """Do nothing: there is no child whose life could be extended."""
+
+    def cancel(self, _workspace: str, _task_id: str) -> None:
+        """End all holds."""
+        self._closed.set()
 
     def kill(self, _workspace: str) -> None:
         """End all holds."""

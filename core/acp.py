@@ -12,6 +12,7 @@ from pydantic.alias_generators import to_camel
 PROTOCOL_VERSION = 1
 
 INITIALIZE = "initialize"
+REQUEST_PERMISSION = "session/request_permission"
 PING = "qwen/status/channel/ping"
 AVAILABILITY = "qwen/control/workspace/memory/remember/availability"
 REMEMBER = "qwen/control/workspace/memory/remember"
@@ -20,17 +21,20 @@ DREAM = "qwen/control/workspace/memory/dream"
 APPLY = "memlane/memory/apply"
 UNDO = "memlane/memory/undo"
 IMPORT = "memlane/memory/import"
+REVIEW = "memlane/memory/review"
 SNAPSHOT = "memlane/memory/snapshot"
 RECORD = "memlane/memory/record"
 RESOLVE = "memlane/memory/resolve"
 CANCEL = "memlane/cancel"
 PROGRESS = "memlane/progress"  # a notification
-MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT})
+CANCEL_REQUEST = "$/cancel_request"  # a notification of ACP's own
+MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT, REVIEW})
 
 TASK_META = "memlane/task"
 CAPABILITY_META = "memlane"
 
 TASK_FAILED = -32099
+REQUEST_CANCELLED = -32800  # what ACP answers to a request that was called off by its id
 UNAVAILABLE = -32009
 
 AGENT_TIMEOUT_MS = 295_000  # the child gives up first and says why
@@ -41,8 +45,10 @@ Scope = Literal["user", "project"]
 Topic = Literal["user", "feedback", "project", "reference"]
 ContextMode = Literal["workspace", "clean"]
 ConflictPolicy = Literal["fail", "skip", "replace"]
+ReviewDecision = Literal["approve", "reject"]
 ArchiveFormat = Literal["tar.gz", "zip"]
 MAX_CONTENT_BYTES = 65_536
+MAX_BODY_BYTES = 10 * 1024 * 1024  # of a request, so of an archive too, and of what it holds to import
 MAX_IMPORTED = 2_000  # documents of one import: what one hold of a store's lock can prepare on a slow disk
 
 ErrorKind = Literal[
@@ -60,6 +66,8 @@ ErrorKind = Literal[
     "undo_timeout",
     "import_failed",
     "import_timeout",
+    "review_failed",
+    "review_timeout",
     "model_unavailable",
     "model_rejected",
     "budget_exceeded",
@@ -95,7 +103,8 @@ class TaskMeta(Wire):
         fence: fencing token of the lease under which the task runs.
         timeout_ms: what is left of the task's time when the request is sent, milliseconds.
         attempt: which run of the task this is, from 1.
-        dry_run: change nothing; the result says in ``preview`` what would have changed.
+        dry_run: change nothing; the result says in ``preview`` what would have changed. Of no meaning to undo
+            and apply, which have shown before what they do.
     """
 
     task_id: str

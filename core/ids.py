@@ -11,7 +11,7 @@ LaneId = NewType("LaneId", str)
 ClientId = NewType("ClientId", str)
 ClaimId = NewType("ClaimId", str)
 
-Kind = Literal["remember", "forget", "dream", "undo", "import"]
+Kind = Literal["remember", "forget", "dream", "undo", "import", "review"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _TASK_ID = re.compile(
@@ -49,6 +49,11 @@ def workspace_id(canonical_path: str) -> WorkspaceId:
 def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:
     """Name the lane of a workspace as the memory store knows it: ``<deployment>/<workspace id>``."""
     return LaneId(f"{deployment}/{workspace}")
+
+
+def workspace_of(lane: LaneId) -> WorkspaceId:
+    """The workspace whose lane this is, whichever the deployment."""
+    return WorkspaceId(lane.rpartition("/")[2])
 
 
 def new_uuid() -> str:

@@ -109,6 +109,11 @@ class LaneKeys:
         return f"{self.base}:events:bell"
 
     @property
+    def asides(self) -> str:
+        """Pub/sub channel of events that are in no log."""
+        return f"{self.base}:events:asides"
+
+    @property
     def availability(self) -> str:
         """Hash: worker id to ``<yes|no>:<expiry ms>``."""
         return f"{self.base}:availability"

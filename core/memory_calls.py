@@ -9,7 +9,20 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from core.acp import APPLY, IMPORT, MAX_IMPORTED, UNDO, ConflictPolicy, ContextMode, Scope, Topic, Usage, Wire
+from core.acp import (
+    APPLY,
+    IMPORT,
+    MAX_IMPORTED,
+    REVIEW,
+    UNDO,
+    ConflictPolicy,
+    ContextMode,
+    ReviewDecision,
+    Scope,
+    Topic,
+    Usage,
+    Wire,
+)
 
 
 class RememberParams(Wire):
@@ -103,6 +116,21 @@ class ImportParams(Wire):
     documents: Annotated[list[ImportedDocument], Field(max_length=MAX_IMPORTED)]
     conflict: ConflictPolicy = "fail"
     skipped: Annotated[int, Field(ge=0)] = 0
+
+
+class ReviewParams(Wire):
+    """Params of the review method, which ends a document's wait for a person.
+
+    Attributes:
+        path: relative to the root of its scope.
+        sha256: of the bytes that the person saw, in hex; others are not decided on.
+    """
+
+    cwd: str
+    scope: Scope
+    path: Text
+    decision: ReviewDecision
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class SnapshotParams(Wire):
@@ -225,27 +253,39 @@ class ForgetResult(TaskResult):
 
     Attributes:
         touched_topics: types of the documents that changed, each once.
+        purged_tasks: only of a purge: earlier tasks of the workspace that quote what was purged.
     """
 
     private: ClassVar[dict[str, Any]] = {
         **TaskResult.private,
+        "purged_tasks": True,
         "removed_entries": {"__all__": {"entry_index": True}},
     }
 
     removed_entries: list[RemovedEntry]
     touched_topics: list[Topic]
+    purged_tasks: list[str] | None = None
+
+
+class LeftMemory(Wire):
+    """A root as a finished dream left it, by which the next dream knows it again."""
+
+    scope: Scope
+    digest: str
 
 
 class DreamResult(TaskResult):
     """Answer of the dream method.
 
     Attributes:
+        left: ours; None of a dream that did not come to its end, or had nothing to look at.
         touched_scopes: ours; a foreign child doesn't tell, its dreams are of the project.
         deduped_entries: distinct documents or entries that were merged into others.
     """
 
-    private: ClassVar[dict[str, Any]] = {**TaskResult.private, "touched_scopes": True}
+    private: ClassVar[dict[str, Any]] = {**TaskResult.private, "touched_scopes": True, "left": True}
 
+    left: LeftMemory | None = None
     touched_scopes: list[Scope] = Field(default_factory=list)
     touched_topics: list[Topic]
     deduped_entries: Annotated[int, Field(ge=0)]
@@ -284,4 +324,4 @@ class MemoryCall:
     @property
     def is_ours(self) -> bool:
         """Whether only a child of ours can serve it."""
-        return self.method in (APPLY, UNDO, IMPORT)
+        return self.method in (APPLY, UNDO, IMPORT, REVIEW)

@@ -21,6 +21,7 @@ from core.errors import ConfigError
 
 DEFAULT_PORT = 4170
 DEFAULT_MEMORY_BASE = Path("~/.qwen")
+FOR_EVER = "forever"
 
 _DURATION = re.compile(r"(\d{1,9})([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -55,6 +56,8 @@ class Settings(BaseSettings):
         sweep_ms: period of the sweeper; it bounds how late a lost doorbell is noticed.
         task_ttl_s: life of a record after its end.
         input_keep_s: life of a task's input after its end.
+        history_keep: how long revisions can be shown and taken back; None means for ever. The git history
+            shows them all.
         dream_every: least time between dreams that nobody asked for; unset means that there are none.
         dream_min_changes: least number of commits between them.
         policy_file: what agents may do in which workspace, see ``core.policies``; unset means the defaults.
@@ -96,6 +99,7 @@ class Settings(BaseSettings):
     sweep_ms: Annotated[int, Field(ge=50)] = 1_000
     task_ttl_s: Annotated[int, Field(ge=1)] = 86_400
     input_keep_s: Annotated[int, Field(ge=1)] = 3_600
+    history_keep: Annotated[timedelta | None, Field(ge=timedelta(hours=1))] = timedelta(days=90)
     dream_every: Annotated[timedelta | None, Field(ge=timedelta(minutes=1))] = None
     dream_min_changes: Annotated[int, Field(ge=1)] = 5
     policy_file: Path | None = None
@@ -121,7 +125,12 @@ class Settings(BaseSettings):
     def _skip_empty(cls, value: Any) -> Any:
         return value or None
 
-    @field_validator("dream_every", mode="before")
+    @field_validator("history_keep", mode="before")
+    @classmethod
+    def _read_for_ever(cls, value: Any) -> Any:
+        return None if value == FOR_EVER else value
+
+    @field_validator("dream_every", "history_keep", mode="before")
     @classmethod
     def _read_duration(cls, value: Any) -> Any:
         match = _DURATION.fullmatch(value) if isinstance(value, str) else None
@@ -174,6 +183,14 @@ class Settings(BaseSettings):
             ConfigError: no Redis is configured.
         """
         return self.broker_url or _with_database(self.state, 1)
+
+    @property
+    def history_keep_ms(self) -> int | None:
+        """How long commits keep their texts, milliseconds: no less than a record's life; None for ever."""
+        if self.history_keep is None:
+            return None
+        # a task that is asked for again is answered from its commit, so that must not go first
+        return max(int(self.history_keep.total_seconds()), self.task_ttl_s) * 1000
 
     @property
     def memory_base(self) -> Path:

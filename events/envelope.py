@@ -35,6 +35,18 @@ class Envelope:
         return "{" + ",".join(parts) + "}"
 
 
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """An event that is in no log: for who stands at its place when it happens, and for nobody later.
+
+    Attributes:
+        place: id of the newest event in the log at that moment.
+    """
+
+    place: int
+    envelope: Envelope
+
+
 def control(event_type: str, data: Mapping[str, Any]) -> Envelope:
     """Make an id-less event about the stream itself."""
     return Envelope(None, event_type, json.dumps(data, separators=(",", ":")), None, wall_ms())
@@ -49,3 +61,9 @@ def from_entry(entry_id: str, fields: Mapping[str, str]) -> Envelope:
         originator=fields.get("client"),
         at_ms=int(fields["at"]),
     )
+
+
+def aside_in(event_type: str, message: str) -> Aside:
+    """Read an aside as it was published: place, client id or nothing, JSON payload, blanks between."""
+    place, client, data_json = message.split(" ", 2)
+    return Aside(int(place), Envelope(None, event_type, data_json, client or None, wall_ms()))

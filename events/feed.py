@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable
 
-from events.envelope import Envelope
+from events.envelope import Aside, Envelope
 from events.log import LogState
 
 RING_SIZE = 512
@@ -16,6 +16,9 @@ class Feed:
 
     Readers keep a cursor and take what lies beyond it, so a slow one costs the others nothing
     and no reader needs a queue of its own.
+
+    Attributes:
+        aside: the newest event that is in no log; None before the first.
     """
 
     def __init__(self) -> None:
@@ -25,6 +28,7 @@ class Feed:
         self._closed = False
         self.epoch = ""
         self.last_id = 0
+        self.aside: Aside | None = None
 
     @property
     def has_readers(self) -> bool:
@@ -48,6 +52,7 @@ class Feed:
             if not self._readers:
                 self._ring.clear()
                 self.epoch = ""
+                self.aside = None
 
     def align(self, state: LogState) -> bool:
         """Start at the log's end when nothing is known of it, or anew when its epoch changed.
@@ -72,18 +77,37 @@ class Feed:
                     self.last_id = envelope.id
             self._changed.notify_all()
 
+    def note(self, aside: Aside) -> None:
+        """Show an event that is in no log to readers who are at its place, in the stead of the one before."""
+        with self._changed:
+            if self._readers:
+                self.aside = aside
+                self._changed.notify_all()
+
     def close(self) -> None:
         """Wake everybody for good."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
-    def wait(self, *, after: int, epoch: str, timeout_s: float) -> None:
-        """Sleep until there is something after ``after``, another epoch, or the time is up."""
+    def wait(self, *, after: int, epoch: str, timeout_s: float, seen: Aside | None = None) -> None:
+        """Sleep until there is something after ``after``, another epoch, or the time is up.
+
+        Args:
+            seen: the last aside that the reader got; another one at its place is something, too.
+        """
+
+        def has_news() -> bool:
+            is_past = self.last_id > after or self.epoch != epoch
+            return self._closed or is_past or self.find_aside(at=after, seen=seen) is not None
+
         with self._changed:
-            self._changed.wait_for(
-                lambda: self._closed or self.last_id > after or self.epoch != epoch, timeout=timeout_s
-            )
+            self._changed.wait_for(has_news, timeout=timeout_s)
+
+    def find_aside(self, *, at: int, seen: Aside | None) -> Aside | None:
+        """The newest aside, if it is not ``seen`` and belongs right after the event ``at``."""
+        aside = self.aside
+        return aside if aside is not None and aside is not seen and aside.place == at else None
 
     def find_after(self, after: int) -> Envelope | None:
         """The oldest event after ``after``, if the ring still reaches back that far."""

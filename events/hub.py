@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable
 from core.errors import DependencyError
 from core.ids import WorkspaceId
 from core.keys import LaneKeys
+from events import kinds
 from events.connect import connect
+from events.envelope import aside_in
 from events.feed import Feed
 from events.listener import Listener
 from events.log import EventLog
@@ -27,6 +29,7 @@ class EventHub:
         self._event_log = EventLog(connect(redis_url))
         self._feeds = {workspace: Feed() for workspace in workspaces}
         channels = {LaneKeys(workspace).channel: self._advancer(workspace) for workspace in self._feeds}
+        channels |= {LaneKeys(workspace).asides: self._noter(workspace) for workspace in self._feeds}
         self._listener = Listener(redis_url, channels, on_gap=self._catch_up, name="event-hub")
 
     def open(self, workspace: WorkspaceId, *, after: int | None, epoch: str | None) -> Subscription:
@@ -61,6 +64,9 @@ class EventHub:
 
     def _advancer(self, workspace: WorkspaceId) -> Callable[[str], None]:
         return lambda _newest: self._advance(workspace)
+
+    def _noter(self, workspace: WorkspaceId) -> Callable[[str], None]:
+        return lambda message: self._feeds[workspace].note(aside_in(kinds.TASK_PROGRESS, message))
 
     def _catch_up(self) -> None:
         for workspace, feed in self._feeds.items():

@@ -7,6 +7,7 @@ MEMORY_CHANGED = "memory_changed"
 
 TASK_QUEUED = "task_queued"
 TASK_RUNNING = "task_running"
+TASK_PROGRESS = "task_progress"  # an aside: in no log
 TASK_COMPLETED = "task_completed"
 TASK_FAILED = "task_failed"
 TASK_CANCELLED = "task_cancelled"

@@ -6,7 +6,7 @@ from typing import Self
 
 from core.ids import WorkspaceId
 from events import kinds
-from events.envelope import Envelope, control
+from events.envelope import Aside, Envelope, control
 from events.errors import SubscriptionEvicted
 from events.feed import Feed
 from events.log import EventLog, LogState
@@ -33,6 +33,7 @@ class Subscription:
         self._warned = False
         self._evicted = False
         self._closed = False
+        self._seen: Aside | None = feed.aside
         self.epoch = state.epoch
 
     def replay(self, after: int, *, epoch: str | None, state: LogState) -> None:
@@ -91,7 +92,7 @@ class Subscription:
         self._replay_to = None
 
     def _next_live(self, timeout_s: float) -> Envelope | None:
-        self._feed.wait(after=self._cursor, epoch=self.epoch, timeout_s=timeout_s)
+        self._feed.wait(after=self._cursor, epoch=self.epoch, timeout_s=timeout_s, seen=self._seen)
         if self._feed.epoch != self.epoch:
             self._start_over()
             return self._ready.popleft()
@@ -103,7 +104,14 @@ class Subscription:
             self._warned = True
             return control(kinds.SLOW_CLIENT_WARNING, {"queueSize": lag, "maxQueued": MAX_LAG})
         self._warned = self._warned and lag > MAX_LAG // 4
-        return self._take(lag)
+        return self._take_aside() or self._take(lag)
+
+    def _take_aside(self) -> Envelope | None:
+        aside = self._feed.find_aside(at=self._cursor, seen=self._seen)
+        if aside is None:
+            return None
+        self._seen = aside
+        return aside.envelope
 
     def _take(self, lag: int) -> Envelope | None:
         if lag <= 0:

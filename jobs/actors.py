@@ -10,6 +10,7 @@ import dramatiq
 from dramatiq.brokers.redis import RedisBroker
 
 from acp_bridge.bridge import Bridge
+from core.acp import Progress
 from core.clock import boot_ms
 from core.errors import DependencyError
 from core.ids import ClaimId, LaneId, WorkspaceId, new_uuid
@@ -18,8 +19,9 @@ from core.workspaces import Workspace, Workspaces
 from jobs.broker import ACTOR, QUEUE, Doorbell
 from jobs.deployment import Deployment
 from jobs.keeper import Held, Keeper, Reactions
-from jobs.lanes import Finished, Grant, Lanes, Lease
+from jobs.lanes import Finished, Grant, Lanes, Lease, ProgressNote
 from jobs.presence import Presence
+from jobs.progress import ProgressTeller
 from jobs.runs import StopReason, TaskRun
 from jobs.tasks import End, Fence
 
@@ -42,6 +44,7 @@ class LaneParts:
     keeper: Keeper
     doorbell: Doorbell
     presence: Presence
+    progress: ProgressTeller
     deployment: Deployment
     bridge: Bridge
     workspaces: Workspaces
@@ -148,7 +151,7 @@ class LaneRunner:
         """Run a granted task to its end; returns the next one, if the turn goes on and there is one."""
         _log.info("task_started", task=grant.task.id, attempt=grant.task.attempt, mode=grant.mode)
         workspace = turn.workspace
-        run = TaskRun(self._parts.bridge, workspace, grant, lane=turn.lane)
+        run = self._begin(turn, grant)
         lease = Lease(workspace.id, grant.claim, grant.fence)
         with (
             self._stoppable(run, workspace.id),
@@ -156,10 +159,18 @@ class LaneRunner:
         ):
             end = run.execute(lambda at_least: self._refence(held, at_least))
             self._note_availability(workspace.id, end)
+            if end.purged:  # before the end is told: whoever takes the task over purges again
+                self._persist(lambda: self._parts.lanes.scrub(workspace.id, end.purged), tries=FINISH_TRIES)
             if end.status == "queued" or self._is_over(turn):
                 self._finish(workspace.id, run.grant, end)
                 return None
             return self._finish_and_claim(workspace.id, run.grant, end)
+
+    def _begin(self, turn: _Turn, grant: Grant) -> TaskRun:
+        def tell(grant: Grant, progress: Progress) -> None:
+            self._parts.progress.note(ProgressNote(turn.workspace.id, grant, progress))
+
+        return TaskRun(self._parts.bridge, turn.workspace, grant, lane=turn.lane, on_progress=tell)
 
     def _is_over(self, turn: _Turn) -> bool:
         if turn.left <= 0 or self._draining.is_set():

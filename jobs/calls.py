@@ -17,6 +17,7 @@ from core.memory_calls import (
     MemoryCall,
     RememberParams,
     RememberResult,
+    ReviewParams,
     TaskResult,
     UndoParams,
 )
@@ -32,6 +33,7 @@ _CALLS: Final[Mapping[Kind, tuple[str, type[acp.Wire], type[TaskResult]]]] = Map
         "dream": (acp.DREAM, DreamParams, DreamResult),
         "undo": (acp.UNDO, UndoParams, TaskResult),
         "import": (acp.IMPORT, ImportParams, ImportResult),
+        "review": (acp.REVIEW, ReviewParams, TaskResult),
     }
 )
 

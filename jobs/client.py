@@ -210,6 +210,25 @@ class JobsClient:
             return None
         return task
 
+    def made_by(self, workspace: WorkspaceId, kind: Kind, idempotency_key: str) -> Task | None:
+        """The task that an idempotency key has made; None when there is none (any more).
+
+        Args:
+            idempotency_key: a digest, as of a ``Submission``.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        return self._store.made_by(workspace, kind, idempotency_key)
+
+    def is_idle(self, workspace: WorkspaceId) -> bool:
+        """Whether nothing is queued or runs, so that what is in memory now is what a new task would meet.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        return self._store.is_idle(workspace)
+
     def models(self) -> set[str]:
         """Which models the agents of the live workers use.
 

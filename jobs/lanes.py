@@ -1,11 +1,12 @@
 """What workers do with lanes: claim, renew, finish. Every call is safe to repeat after a lost reply."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.ids import ClaimId, WorkspaceId
+from core.acp import Progress
+from core.ids import ClaimId, TaskId, WorkspaceId
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
 from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
@@ -13,6 +14,9 @@ from jobs.tasks import End, Fence, Task, compact_json, fit_result, from_record
 
 if TYPE_CHECKING:
     import redis
+
+SCRUBBED_AT_ONCE = 200
+PURGED_RESULT = compact_json({"summary": "", "touchedScopes": [], "purged": True})
 
 _log = get_logger(__name__)
 
@@ -44,6 +48,15 @@ class Lease:
     workspace: WorkspaceId
     claim: ClaimId
     fence: Fence
+
+
+@dataclass(frozen=True, slots=True)
+class ProgressNote:
+    """How far a task is, and what it runs under."""
+
+    workspace: WorkspaceId
+    grant: Grant
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +118,22 @@ class Lanes:
             calls.append(("renew", [keys.lane, keys.partition.due], args))
         return [_renewal(reply) for reply in self._scripts.call_many(calls)]
 
+    def tell_progress(self, notes: Sequence[ProgressNote]) -> None:
+        """Write how far tasks are and tell who listens, in one round trip; nothing where the lease is lost.
+
+        Raises:
+            StorageFull: Redis is out of memory.
+            StorageUnavailable: no answer; each may or may not have been told.
+        """
+        calls = []
+        for note in notes:
+            keys, grant, task = lane_keys(note.workspace), note.grant, note.grant.task
+            facts = {name: value for name, value in note.progress.to_wire().items() if name != "taskId"}
+            args = [keys.base, grant.claim, grant.fence, task.id, compact_json(facts)]
+            event = compact_json(_progress_event(task, facts))
+            calls.append(("progress", [keys.lane], [*args, keys.asides, task.client_id or "", event]))
+        self._scripts.call_many(calls)
+
     def refence(self, lease: Lease, *, at_least: int) -> Fence | None:
         """Get a greater fence for a lease that is still ours; None when it is lost.
 
@@ -139,6 +168,18 @@ class Lanes:
         reply = self._finish(workspace, grant, end, following=(claim, store_id))
         return _finished(reply), _grant(reply[2:], claim, workspace=workspace)
 
+    def scrub(self, workspace: WorkspaceId, tasks: Sequence[TaskId]) -> None:
+        """Take requests and results of ended tasks away; records that are gone, or have not ended, stay so.
+
+        Raises:
+            StorageUnavailable: no answer; repeat.
+        """
+        keys = lane_keys(workspace)
+        for start in range(0, len(tasks), SCRUBBED_AT_ONCE):
+            chunk = tasks[start : start + SCRUBBED_AT_ONCE]
+            names = [name for task in chunk for name in (keys.task(task), keys.input(task))]
+            self._scripts.call("scrub", names, [PURGED_RESULT])
+
     def _finish(
         self, workspace: WorkspaceId, grant: Grant, end: End, *, following: tuple[str, str]
     ) -> list[Any]:
@@ -152,6 +193,11 @@ class Lanes:
             *_outcome_fields(end),
         ]
         return self._scripts.call("finish", state_keys(keys), args)
+
+
+def _progress_event(task: Task, facts: Mapping[str, Any]) -> dict[str, Any]:
+    names = {"taskId": task.id, "kind": task.kind, "status": "running", "attempt": task.attempt}
+    return {**names, "progress": facts}
 
 
 def _outcome_fields(end: End) -> list[str]:

@@ -8,7 +8,6 @@ MAX_PENDING = 16
 MAX_UPKEEP = 8  # of these, tasks of other kinds than remember
 MAX_RECORDS = 1000
 DOORBELL_MS = 5_000  # a doorbell that led to nothing for so long is rung again
-MAX_IMPORT_BYTES = 10 * 1024 * 1024  # of an import's input, as JSON
 IDEMPOTENCY_MS = 86_400_000
 
 

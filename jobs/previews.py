@@ -1,6 +1,7 @@
 """From a preview to the task that commits it."""
 
 import hashlib
+from collections.abc import Callable
 from typing import Final
 
 from core.ids import TaskId, WorkspaceId
@@ -17,9 +18,13 @@ def apply_preview(
     workspace: WorkspaceId,
     preview: Task,
     *,
+    check: Callable[[], None],
     request_id: str | None = None,
 ) -> Task:
     """Have a preview committed: the task of that, which is the same one again until it has failed.
+
+    Args:
+        check: called before a task is made; what it raises refuses the preview.
 
     Raises:
         NoPreview: the task has not completed, or was no dry run, or 16 tries have failed.
@@ -28,13 +33,16 @@ def apply_preview(
     if preview.result is None or "preview" not in preview.result:
         raise NoPreview("The task has no preview that could be applied")
     for number in range(MAX_APPLIES):
+        key = _key(preview.id, number)
+        if jobs.made_by(workspace, preview.kind, key) is None:
+            check()
         submission = Submission(
             kind=preview.kind,
             input={APPLY_OF: preview.id},
             scope=preview.scope,
             client_id=preview.client_id,  # whoever asks: who sees the preview sees what became of it
             request_id=request_id,
-            idempotency_key=_key(preview.id, number),
+            idempotency_key=key,
         )
         task = jobs.submit(workspace, submission)
         if task.status not in ("failed", "cancelled"):

@@ -20,11 +20,12 @@ from acp_bridge.errors import (
     AgentUnavailable,
     DirectAgentFailed,
 )
-from core.acp import Remains, ResolveParams, ResolveResult, Scope, TaskMeta
+from acp_bridge.notices import ProgressListener
+from core.acp import Progress, Remains, ResolveParams, ResolveResult, Scope, TaskMeta, Usage
 from core.errors import DependencyError
-from core.ids import Kind, LaneId
+from core.ids import Kind, LaneId, TaskId
 from core.logs import get_logger
-from core.memory_calls import MemoryCall, TaskResult
+from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
 from jobs.calls import DRY_RUN, PURGE, call_of, result_of
 from jobs.failures import CANCELLED, after_changes, failed, timed_out
@@ -53,7 +54,9 @@ class _Behind:
 class Agents(Protocol):
     """What a run needs of the bridge."""
 
-    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> TaskResult:
+    def run(
+        self, workspace: str, call: MemoryCall, meta: TaskMeta, *, on_progress: ProgressListener
+    ) -> TaskResult:
         """Run a task on the workspace's child."""
         ...
 
@@ -61,9 +64,17 @@ class Agents(Protocol):
         """Ask the memory store whether a task ever committed."""
         ...
 
+    def cancel(self, workspace: str, task_id: str) -> None:
+        """Have the workspace's child give the task up, or end it; the running call returns soon."""
+        ...
+
     def kill(self, workspace: str) -> None:
         """End the workspace's child at once; the running call raises AgentKilled."""
         ...
+
+
+def _ignore(_grant: Grant, _progress: Progress) -> None:
+    """Tell nobody."""
 
 
 class TaskRun:
@@ -73,8 +84,23 @@ class TaskRun:
         grant: what the end must be reported under; its fence may have grown.
     """
 
-    def __init__(self, agents: Agents, workspace: Workspace, grant: Grant, *, lane: LaneId) -> None:
+    def __init__(
+        self,
+        agents: Agents,
+        workspace: Workspace,
+        grant: Grant,
+        *,
+        lane: LaneId,
+        on_progress: Callable[[Grant, Progress], None] = _ignore,
+    ) -> None:
+        """Begin nothing yet.
+
+        Args:
+            on_progress: hears, on the bridge's thread, how far the task is, and under which grant; must not
+                block.
+        """
         self.grant = grant
+        self._on_progress = on_progress
         self._agents = agents
         self._workspace = workspace
         self._lane = lane
@@ -85,14 +111,19 @@ class TaskRun:
     def stop(self, reason: StopReason) -> bool:
         """End the run as soon as can be, from any thread; the first reason counts, repeats do no harm.
 
+        The child is asked to give the task up, or, once the lease is lost, killed.
+
         Returns:
-            False when the run is over. Nothing is killed then: the child may be at the lane's next task.
+            False when the run is over. Nothing is done then: the child may be at the lane's next task.
         """
         with self._lock:
             if self._is_over:
                 return False
             self._stop = self._stop or reason
-            self._agents.kill(self._workspace.path)
+            if reason == "lost":
+                self._agents.kill(self._workspace.path)
+            else:
+                self._agents.cancel(self._workspace.path, self.grant.task.id)
             return True
 
     def execute(self, refence: Callable[[int], Fence | None]) -> End:
@@ -140,15 +171,14 @@ class TaskRun:
     def _run_once(self) -> End | _Behind:
         try:
             return self._completed(self._call())
-        except DirectAgentFailed as error:
-            self._note_failure(error)
-            return self._resolved(failed(self._kind, error.error_kind))
         except AgentFailed as error:
-            return self._answered(error)
+            return _with_usage(self._answered(error), error.usage)
         except AgentUnavailable as error:
             return self._never_started(error)
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
             _log.warning("agent_lost", task=self.grant.task.id, reason=str(error))
+            if self._stop is not None:
+                return self._stopped()
             late = isinstance(error, AgentTimeout)
             return self._resolved(timed_out(self._kind) if late else failed(self._kind))
         except AgentKilled:
@@ -166,21 +196,24 @@ class TaskRun:
             client_id=self.grant.task.client_id,
             dry_run=self.grant.input.get(DRY_RUN) is True,
         )
-        return self._agents.run(self._workspace.path, call, meta)
+        return self._agents.run(self._workspace.path, call, meta, on_progress=self._note)
 
-    def _note_failure(self, error: AgentFailed) -> None:
-        _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
-        _log.debug("agent_failed_because", task=self.grant.task.id, details=error.details)
+    def _note(self, progress: Progress) -> None:
+        self._on_progress(self.grant, progress)
 
     def _answered(self, error: AgentFailed) -> End | _Behind:
-        self._note_failure(error)
+        _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
+        _log.debug("agent_failed_because", task=self.grant.task.id, details=error.details)
+        if isinstance(error, DirectAgentFailed):
+            return self._resolved(failed(self._kind, error.error_kind))
         if error.error_kind == "store_busy":
             return _STORE_BUSY
         if error.error_kind == "lease_lost":
             return _LEASE_LOST if error.stored_fence is None else _Behind(error.stored_fence)
-        if (
-            error.error_kind == "task_closed"
-        ):  # an earlier worker resolved or began it, and died before it said so
+        if error.error_kind == "task_cancelled" and self._stop is not None:
+            return self._stopped(is_given_up=True)
+        if error.error_kind == "task_closed":
+            # an earlier worker resolved or began it, and died before it said so
             return self._resolved(self._lost_end())
         return failed(self._kind, error.error_kind)
 
@@ -190,12 +223,23 @@ class TaskRun:
     def _never_started(self, error: AgentUnavailable) -> End:
         _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
         end = failed(self._kind, "agent_unavailable")
-        is_first_run = self.grant.task.attempt == 1 and not self.grant.task.handed_back
-        return end if is_first_run else self._resolved(end)
+        return end if self._is_first_run else self._resolved(end)
 
-    def _stopped(self) -> End:
+    @property
+    def _is_first_run(self) -> bool:
+        """Whether no other run of the task can have committed."""
+        return self.grant.task.attempt == 1 and not self.grant.task.handed_back
+
+    def _stopped(self, *, is_given_up: bool = False) -> End:
+        """The end of a run that was to stop.
+
+        Args:
+            is_given_up: whether the child says that this run committed nothing, and never will.
+        """
         if self._stop == "lost":
             return _LEASE_LOST  # another holder has the task; finish will be fenced
+        if is_given_up and self._is_first_run:
+            return CANCELLED if self._stop == "cancel" else _HAND_BACK
         if self._stop == "cancel":
             return self._resolved(CANCELLED)
         # without a reason of ours the guard did it: this process was paused for longer than a lease
@@ -231,6 +275,7 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result.changed_scopes, result.revision),
+            purged=_purged_in(result),
         )
 
     def _left(self, end: End, remains: Remains) -> End:
@@ -248,3 +293,15 @@ class TaskRun:
             "touchedScopes": list(scopes),
             **({"revision": revision} if revision else {}),
         }
+
+
+def _with_usage(end: End | _Behind, usage: Usage | None) -> End | _Behind:
+    """The end with what a run cost that failed, unless it tells what one did that committed."""
+    if usage is None or isinstance(end, _Behind) or end.usage is not None:
+        return end
+    return replace(end, usage=usage.to_wire())
+
+
+def _purged_in(result: TaskResult) -> tuple[TaskId, ...]:
+    tasks = result.purged_tasks if isinstance(result, ForgetResult) else None
+    return tuple(map(TaskId, tasks or ()))

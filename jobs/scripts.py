@@ -23,6 +23,8 @@ FRAGMENTS = {
     "claim": ("lane", "lease"),
     "renew": (),
     "refence": (),
+    "progress": (),
+    "scrub": (),
     "finish": ("lane", "records", "lease"),
     "sweep": (),
     "expire_owner": (),

@@ -71,6 +71,31 @@ class TaskStore:
             record, pending = pipe.execute()
         return from_record(record, position=_position(record, pending)) if record else None
 
+    def made_by(self, workspace: WorkspaceId, kind: Kind, idempotency_key: str) -> Task | None:
+        """The task that an idempotency key has made; None when there is none (any more).
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        with storage_errors():
+            made = cast(
+                "str | None", self._redis.hget(LaneKeys(workspace).idempotency(idempotency_key), "task")
+            )
+        return self.find(workspace, kind, made) if made is not None else None
+
+    def is_idle(self, workspace: WorkspaceId) -> bool:
+        """Whether nothing is queued or runs.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        keys = LaneKeys(workspace)
+        with storage_errors(), self._redis.pipeline(transaction=True) as pipe:
+            pipe.llen(keys.pending)
+            pipe.hget(keys.lane, "running")
+            queued, running = pipe.execute()
+        return not queued and not running
+
     def page(
         self, workspace: WorkspaceId, wanted: TaskFilter, *, limit: int, cursor: int | None = None
     ) -> TaskPage:

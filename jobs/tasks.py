@@ -48,6 +48,7 @@ class Task:
         attempt: runs so far, 0 before the first.
         position: place in the lane from 1 while queued, else None.
         result: parsed result once completed.
+        progress: how far it is, or was when its run last said so; None when it never did.
         cancel_requested: somebody wants it cancelled; it may complete all the same.
         handed_back: a run of it ended without an end, so it may have committed.
     """
@@ -70,6 +71,7 @@ class Task:
     error_message: str | None = None
     revision: str | None = None
     usage: dict[str, Any] | None = None
+    progress: dict[str, Any] | None = None
     cancel_requested: bool = False
     handed_back: bool = False
 
@@ -88,6 +90,7 @@ class End:
         memory_changed: data of the event, when managed memory was really changed.
         cause: why the task is handed back; None for a shutdown, which never counts against it.
         keeps_input: whether the request is kept for a while; else it is deleted at once.
+        purged: tasks of the lane whose requests and results have to go: memory forgot what they quote.
     """
 
     status: EndStatus
@@ -99,6 +102,7 @@ class End:
     memory_changed: Mapping[str, Any] | None = None
     cause: Cause | None = None
     keeps_input: bool = True
+    purged: tuple[TaskId, ...] = ()
 
 
 def from_record(record: Mapping[str, str], *, position: int | None = None) -> Task:
@@ -122,6 +126,7 @@ def from_record(record: Mapping[str, str], *, position: int | None = None) -> Ta
         error_message=record.get("errorMessage"),
         revision=record.get("revision"),
         usage=_optional_json(record.get("usage")),
+        progress=_optional_json(record.get("progress")),
         cancel_requested=record.get("cancelRequested") == "1",
         handed_back="handedBack" in record,
     )

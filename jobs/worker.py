@@ -31,6 +31,7 @@ from jobs.lanes import Lanes
 from jobs.limits import limits_of
 from jobs.periodic import Periodic
 from jobs.presence import Presence
+from jobs.progress import ProgressTeller
 from jobs.registry import WorkerRegistry
 from jobs.slot import Slot
 from jobs.sweeper import Sweeper, SweepParts
@@ -104,6 +105,8 @@ class _Process:
             registry, site.slot.name, facts=_facts(settings, model=site.model), ask=self._ask
         )
         stack.callback(self._presence.close)
+        progress = ProgressTeller(renewals)
+        stack.callback(progress.close)
         sweep = SweepParts(Upkeep(client, limits), doorbell, BrokerProbe(broker), registry, site.slot)
         self._chores = [Periodic("sweeper", Sweeper(sweep).sweep, period_s=settings.sweep_ms / 1000)]
         rules = rules_of(settings)
@@ -118,6 +121,7 @@ class _Process:
             keeper=self._keeper,
             doorbell=doorbell,
             presence=self._presence,
+            progress=progress,
             deployment=Deployment(client, configured=settings.deployment),
             bridge=bridge,
             workspaces=site.workspaces,

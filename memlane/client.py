@@ -6,36 +6,32 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
-from urllib.parse import quote, urlencode
+from typing import Any, Self
+from urllib.parse import urlencode
 
 import httpx2
-from pydantic import ValidationError
 
 from core import clock
-from core.acp import ArchiveFormat, ConflictPolicy, ContextMode, Scope
+from core.acp import ArchiveFormat, ConflictPolicy, ContextMode, ReviewDecision, Scope
 from core.ids import Kind
 from core.settings import load_client_settings
 from core.text import well_formed
 from memlane import transport
+from memlane.addresses import base_of, document_path, segment, task_path
 from memlane.credentials import check_token, configured_token
-from memlane.errors import MemlaneApiError, QueueFull, Unavailable, Unreachable, WaitTimeout
+from memlane.errors import QueueFull, Unavailable, Unreachable, WaitTimeout
 from memlane.models import (
-    Answer,
     Capabilities,
     Document,
     Event,
     Revision,
     RevisionPage,
     ServedWorkspace,
+    StoredDocument,
+    StoredDocuments,
     Task,
 )
 
-MAX_ARCHIVE_BYTES = 10 * 1024 * 1024  # that can be imported
-
-_A = TypeVar("_A", bound=Answer)
-
-_KINDS_WITH_A_PATH: frozenset[Kind] = frozenset({"remember", "forget", "dream"})
 _FIRST_POLL_S = 0.05
 _SLOWEST_POLL_S = 1.0
 _ZIP_BEGINS = b"PK"
@@ -151,7 +147,17 @@ class Client:
             MemlaneApiError: refused; ``no_preview`` if the task has not completed or was no dry run.
             Unreachable: no answer.
         """
-        return _task(transport.send(self._http, "POST", f"{_task_path(task_id, workspace)}/apply", body={}))
+        return _task(transport.send(self._http, "POST", f"{task_path(task_id, workspace)}/apply", body={}))
+
+    def cancel(self, task_id: str, *, workspace: str | None = None) -> Task:
+        """Have a task cancelled: at once if it is queued, else it is told to stop, and may yet complete.
+
+        Raises:
+            NotFound: no such task.
+            MemlaneApiError: refused; ``task_finished`` if it has ended.
+            Unreachable: no answer.
+        """
+        return _task(transport.send(self._http, "POST", f"{task_path(task_id, workspace)}/cancel", body={}))
 
     def undo(self, revision: str, *, workspace: str | None = None) -> Task:
         """Ask for a revision of memory to be taken back; what changed since is kept where both fit together.
@@ -163,7 +169,7 @@ class Client:
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        path = f"{_base(workspace)}/memory/revisions/{_segment(revision)}/undo"
+        path = f"{base_of(workspace)}/memory/revisions/{segment(revision)}/undo"
         return _task(transport.send(self._http, "POST", path, body={}))
 
     def export_memory(
@@ -184,7 +190,7 @@ class Client:
             Unreachable: no answer.
         """
         query = {"format": archive_format, **({"scope": scope} if scope else {})}
-        path = f"{_base(workspace)}/memory/export?{urlencode(query)}"
+        path = f"{base_of(workspace)}/memory/export?{urlencode(query)}"
         return transport.send(self._http, "GET", path).content
 
     def import_memory(
@@ -204,7 +210,7 @@ class Client:
         """
         is_zip = archive.startswith(_ZIP_BEGINS)
         body = transport.Upload(archive, "application/zip" if is_zip else "application/gzip")
-        return self._ask(f"{_base(workspace)}/memory/import?{urlencode({'conflict': conflict})}", body)
+        return self._ask(f"{base_of(workspace)}/memory/import?{urlencode({'conflict': conflict})}", body)
 
     def revisions(
         self,
@@ -228,8 +234,8 @@ class Client:
         """
         named = {} if document is None else {"scope": document.scope, "path": document.path}
         query = {"limit": str(limit), **named, **({"before": before} if before else {})}
-        path = f"{_base(workspace)}/memory/revisions?{urlencode(query, errors='surrogateescape')}"
-        return _parsed(RevisionPage, transport.send(self._http, "GET", path))
+        path = f"{base_of(workspace)}/memory/revisions?{urlencode(query, errors='surrogateescape')}"
+        return transport.parsed(RevisionPage, transport.send(self._http, "GET", path))
 
     def revision(self, revision: str, *, workspace: str | None = None) -> Revision:
         """Read one revision with what it changed.
@@ -239,8 +245,46 @@ class Client:
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        path = f"{_base(workspace)}/memory/revisions/{_segment(revision)}"
-        return _parsed(Revision, transport.send(self._http, "GET", path))
+        path = f"{base_of(workspace)}/memory/revisions/{segment(revision)}"
+        return transport.parsed(Revision, transport.send(self._http, "GET", path))
+
+    def waiting(self, *, workspace: str | None = None) -> tuple[StoredDocument, ...]:
+        """List the documents that wait for a review, 1,000 at most, without their text.
+
+        Raises:
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        path = f"{base_of(workspace)}/memory/documents?review=waiting&limit=1000"
+        return transport.parsed(StoredDocuments, transport.send(self._http, "GET", path)).documents
+
+    def document(self, document: Document, *, workspace: str | None = None) -> StoredDocument:
+        """Read one document with its text.
+
+        Raises:
+            NotFound: there is no such document.
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        path = document_path(document, workspace)
+        return transport.parsed(StoredDocument, transport.send(self._http, "GET", path))
+
+    def review(
+        self, document: StoredDocument, decision: ReviewDecision, *, workspace: str | None = None
+    ) -> Task:
+        """Ask for a document that waits to be approved, or rejected and thereby removed, as it was read.
+
+        Args:
+            document: as ``document`` gave it.
+
+        Raises:
+            NotFound: it is gone.
+            MemlaneApiError: refused; ``memory_conflict`` if it has changed since, ``not_under_review`` if it
+                does not wait.
+            QueueFull, Unreachable: as for ``remember``.
+        """
+        path = f"{document_path(document, workspace)}/review"
+        return self._ask(path, {"decision": decision, "sha256": document.sha256})
 
     def get(self, task_id: str, *, workspace: str | None = None) -> Task:
         """Read a task.
@@ -250,7 +294,7 @@ class Client:
             MemlaneApiError: another refusal.
             Unreachable: no answer.
         """
-        return _task(transport.send(self._http, "GET", _task_path(task_id, workspace)))
+        return _task(transport.send(self._http, "GET", task_path(task_id, workspace)))
 
     def wait(
         self,
@@ -266,15 +310,14 @@ class Client:
             task: as ``remember`` or ``get`` returned it, or its id.
             timeout_s: longest wait, seconds; the default covers the longest run of one task.
             workspace: id or absolute path of the one that a bare id belongs to; None means the primary.
-            on_change: called with the task whenever its status or position is another than before.
+            on_change: called with the task whenever its status, position or progress is another than before.
 
         Raises:
             WaitTimeout: it has not ended yet.
             NotFound: the service no longer knows it.
         """
         deadline_ms = clock.boot_ms() + int(timeout_s * 1000)
-        if isinstance(task, str):
-            task = self.get(task, workspace=workspace)
+        task = self.get(task, workspace=workspace) if isinstance(task, str) else task
         pause_s = _FIRST_POLL_S
         while not task.finished:
             if clock.boot_ms() >= deadline_ms:
@@ -282,7 +325,7 @@ class Client:
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, _SLOWEST_POLL_S)
             before, task = task, self._read_again(task)
-            if on_change is not None and (task.status, task.position) != (before.status, before.position):
+            if on_change is not None and task.standing != before.standing:
                 on_change(task)
         return task
 
@@ -298,7 +341,7 @@ class Client:
             Unreachable: the first connection failed; later ones are tried again for ever.
         """
         position = transport.Position(last_event_id)
-        path = f"{_base(workspace)}/events"
+        path = f"{base_of(workspace)}/events"
         while True:
             try:
                 for text in transport.follow(self._http, path, position, silence_s=_SILENCE_LIMIT_S):
@@ -315,7 +358,7 @@ class Client:
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        return _parsed(Capabilities, transport.send(self._http, "GET", "/capabilities")).workspaces
+        return transport.parsed(Capabilities, transport.send(self._http, "GET", "/capabilities")).workspaces
 
     def close(self) -> None:
         """Close the connections; repeating it does nothing."""
@@ -333,7 +376,7 @@ class Client:
         body = {name: value for name, value in fields.items() if value is not None}
         if dry_run:
             body["dryRun"] = True
-        return self._ask(f"{_base(workspace)}/memory/{kind}", body)
+        return self._ask(f"{base_of(workspace)}/memory/{kind}", body)
 
     def _ask(self, path: str, body: Mapping[str, Any] | transport.Upload) -> Task:
         """Post what makes a task, and wait for a place in the lane as long as that was asked for."""
@@ -353,30 +396,5 @@ class Client:
             return task
 
 
-def _base(workspace: str | None) -> str:
-    return "/workspace" if workspace is None else f"/workspaces/{_segment(workspace)}"
-
-
-def _task_path(task_id: str, workspace: str | None) -> str:
-    kind = task_id.partition("-")[0]
-    place = kind if kind in _KINDS_WITH_A_PATH else "tasks"
-    return f"{_base(workspace)}/memory/{place}/{_segment(task_id)}"
-
-
-def _segment(text: str) -> str:
-    """One segment of a path; a file name's bytes that are no UTF-8 travel as they are."""
-    try:
-        return quote(text, safe="", errors="surrogateescape")
-    except UnicodeEncodeError:
-        return quote(well_formed(text), safe="")
-
-
 def _task(answer: httpx2.Response) -> Task:
-    return _parsed(Task, answer)
-
-
-def _parsed(kind: type[_A], answer: httpx2.Response) -> _A:
-    try:
-        return kind.model_validate_json(answer.content)
-    except ValidationError:
-        raise MemlaneApiError(transport.not_memlane(answer), status=answer.status_code) from None
+    return transport.parsed(Task, answer)

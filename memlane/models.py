@@ -107,6 +107,22 @@ class Usage(Answer):
     model_calls: int = 0
 
 
+class Progress(Answer):
+    """How far a running task is.
+
+    Attributes:
+        turn: model calls begun; 0 before the first.
+        max_turns: how many there may be; 0 for work that calls no model.
+        last_tool: the tool that ran last.
+        files_touched: documents written so far, none of which counts before the task's end.
+    """
+
+    turn: int = 0
+    max_turns: int = 0
+    last_tool: str | None = None
+    files_touched: int = 0
+
+
 class Task(Answer):
     """A task as the service shows it.
 
@@ -118,6 +134,8 @@ class Task(Answer):
         attempt: runs so far.
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, when something changed.
+        progress: while it runs, as far as the agent has told.
+        cancel_requested: somebody wants it cancelled; it may complete all the same.
     """
 
     task_id: str
@@ -136,6 +154,13 @@ class Task(Answer):
     outcome: Outcome | None = None
     revision: str | None = None
     usage: Usage | None = None
+    progress: Progress | None = None
+    cancel_requested: bool = False
+
+    @property
+    def standing(self) -> tuple[object, ...]:
+        """What changes on its way to the end."""
+        return self.status, self.position, self.progress
 
     @property
     def finished(self) -> bool:
@@ -152,6 +177,27 @@ class Document(Answer):
 
     scope: Scope
     path: str
+
+
+class StoredDocument(Document):
+    """A memory document as the service holds it.
+
+    Attributes:
+        under_review: whether it waits for a person, out of every index and search.
+        content, sha256: its text, and the digest of its bytes in hex; only when it was asked for alone.
+    """
+
+    name: str
+    description: str = ""
+    under_review: bool = False
+    content: str | None = None
+    sha256: str | None = None
+
+
+class StoredDocuments(Answer):
+    """Some documents, by scope and path."""
+
+    documents: tuple[StoredDocument, ...]
 
 
 class Revision(Answer):

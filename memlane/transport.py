@@ -3,14 +3,18 @@
 import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
+from pydantic import ValidationError
 
 from core.errors import ConfigError
 from memlane.errors import MemlaneApiError, NotFound, QueueFull, Unauthorized, Unavailable, Unreachable
+from memlane.models import Answer
 
 _EPOCH = "X-Qwen-Event-Epoch"
+
+_A = TypeVar("_A", bound=Answer)
 
 
 @dataclass(slots=True)
@@ -129,8 +133,19 @@ def _unreachable(http: httpx2.Client, error: httpx2.TransportError) -> Unreachab
     return Unreachable(f"the connection to memlane at {url} was lost{maybe}")
 
 
-def not_memlane(answer: httpx2.Response) -> str:
-    """Say that some other server answered."""
+def parsed(kind: type[_A], answer: httpx2.Response) -> _A:
+    """Read an answer.
+
+    Raises:
+        MemlaneApiError: some other server gave it.
+    """
+    try:
+        return kind.model_validate_json(answer.content)
+    except ValidationError:
+        raise MemlaneApiError(_not_memlane(answer), status=answer.status_code) from None
+
+
+def _not_memlane(answer: httpx2.Response) -> str:
     origin = str(answer.request.url.copy_with(raw_path=b"/")).rstrip("/")
     return f"what answers at {origin} is not a memlane service (HTTP {answer.status_code})"
 
@@ -149,7 +164,7 @@ def _refusal(answer: httpx2.Response) -> MemlaneApiError:
 def _bare_message(answer: httpx2.Response) -> str:
     # a proxy speaks for a service that is away; anything else that does not speak our way is not ours
     is_proxys = answer.status_code in (429, 500, 502, 503, 504)
-    return f"HTTP {answer.status_code}" if is_proxys else not_memlane(answer)
+    return f"HTTP {answer.status_code}" if is_proxys else _not_memlane(answer)
 
 
 def _error_fields(answer: httpx2.Response) -> Mapping[str, Any]:

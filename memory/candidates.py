@@ -1,16 +1,15 @@
 """What a forget may choose from: the entries of all memories, the likeliest first."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import zip_longest
 
 from core.acp import Scope
 from memory.document import MemoryType, parse_document
 from memory.entries import Entry, parse_entries
 from memory.errors import PathRefused
 from memory.names import require_writable
-from memory.paths import SCOPES, Roots
-from memory.scan import Listener, ReadDocument, log_left_out, read_documents
+from memory.scan import ReadDocument
 from memory.words import fold_text, words_of
 
 MAX_CANDIDATES = 400
@@ -36,23 +35,6 @@ class Candidate:
     name: str
     description: str
     mtime_ns: int
-
-
-def find_candidates(
-    roots: Roots,
-    scopes: Collection[Scope],
-    *,
-    query: str,
-    limit: int = MAX_CANDIDATES,
-    tell: Listener = log_left_out,
-) -> tuple[Candidate, ...]:
-    """Choose candidates as ``choose_candidates`` does from the documents that are on disk.
-
-    Args:
-        tell: called with every document and folder that could not be looked at.
-    """
-    read = (read_documents(roots.of(scope), scope, tell=tell) for scope in SCOPES if scope in scopes)
-    return choose_candidates(chain.from_iterable(read), query=query, limit=limit)
 
 
 def choose_candidates(

@@ -1,17 +1,18 @@
 """Takes texts out of the store: those of old commits, and those of documents that have to be forgotten."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 
 from core.acp import Scope
+from core.ids import LaneId, TaskId, workspace_of
 from memory.errors import StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import StoreFiles
-from memory.forgetting import shows_document, without_texts
+from memory.forgetting import Trace, trace, with_sources, without_texts
 from memory.held import HeldStore
 from memory.history import History
-from memory.journal import Journal
-from memory.paths import Roots, root_name
+from memory.journal import DocumentName, Intent, Journal
+from memory.paths import SCOPES, Roots, root_name
 from memory.previews import Previews
 from memory.projection import history_path
 from memory.snapshots import Snapshots
@@ -39,13 +40,15 @@ class Cleaner:
 
     def prune(self, *, before_ms: int) -> int:
         """Take their texts from up to 50 of the oldest entries; see ``Store.prune``."""
-        first = self._journal.pruned_seq() + 1
-        last = min(self._history.shown_seq(), self._journal.settled_seq(), first + BATCH - 1)
+        first, settled = self._journal.pruned_seq() + 1, self._journal.settled_seq()
+        if first > settled or not _is_older(self._journal.entry(first), before_ms):
+            return 0  # by far the most common answer, and cheap: the history makes itself durable when asked
+        last = min(self._history.shown_seq(), settled, first + BATCH - 1)
         with self._hold() as held:
             pruned = 0
             for seq in range(first, last + 1):
                 intent = self._journal.entry(seq)
-                if intent.mtime_ns >= before_ms * 1_000_000:
+                if not _is_older(intent, before_ms):
                     break
                 held.applier.lock.check()
                 self._external.prune(seq)
@@ -55,33 +58,46 @@ class Cleaner:
                 self._journal.store_pruned(first + pruned - 1)
         return pruned
 
-    def purge(self, documents: Collection[tuple[Scope, str]], roots: Roots) -> None:
-        """Take every text of some documents; see ``Store.purge``."""
-        names = {(root_name(self._files.base, roots.of(scope)), path) for scope, path in documents}
-        concerned = list(self._concerned(names, documents))
-        if concerned and concerned[-1] > self._journal.settled_seq():
-            raise StoreUnusable("a commit of these documents has no place yet")
+    def purge(
+        self, documents: Collection[tuple[Scope, str]], roots: Roots, *, lane: LaneId
+    ) -> tuple[TaskId, ...]:
+        """Take every text of some documents; see ``Store.purge``.
+
+        Args:
+            lane: of the workspace that asks for it.
+        """
+        names_of = {scope: root_name(self._files.base, roots.of(scope)) for scope in SCOPES}
+        asked = {(names_of[scope], path) for scope, path in documents}
+        traces = [trace(intent, lane=lane, roots=names_of) for intent in self._intents()]
+        names = with_sources(asked, traces)
+        concerned = [entry for entry in traces if entry.concerns(names)]
         for start in range(0, len(concerned), BATCH):
-            with self._hold() as held:
-                for seq in concerned[start : start + BATCH]:
-                    held.applier.lock.check()
-                    self._journal.rewrite(
-                        without_texts(
-                            self._journal.entry(seq), lambda change: (change.root, change.path) in names
-                        )
-                    )
+            self._strip(concerned[start : start + BATCH], names)
         with self._hold():
             self._previews.forget(names)
-            self._snapshots.forget(documents)
-            for root, path in names:
-                self._external.forget(str(self._files.base / root / path))
+            self._external.forget(
+                {str(self._files.base / root / path) for root, path in names},
+                seqs={entry.seq for entry in concerned},
+            )
+            self._snapshots.forget(
+                {(scope, path) for scope, root in names_of.items() for name, path in names if name == root}
+            )
         self._history.forget([history_path(root, path) for root, path in names])
+        return tuple(entry.task for entry in concerned if workspace_of(entry.lane) == workspace_of(lane))
 
-    def _concerned(
-        self, names: Collection[tuple[str, str]], documents: Collection[tuple[Scope, str]]
-    ) -> Iterator[int]:
-        for seq in range(1, self._journal.newest_seq() + 1):
-            intent = self._journal.entry(seq)
-            is_changed = any((change.root, change.path) in names for change in intent.changes)
-            if is_changed or shows_document(intent.result, documents):
-                yield seq
+    def _intents(self) -> Iterator[Intent]:
+        return (self._journal.entry(seq) for seq in range(1, self._journal.newest_seq() + 1))
+
+    def _strip(self, entries: Iterable[Trace], names: Collection[DocumentName]) -> None:
+        with self._hold() as held:
+            # an entry that still has to reach its root needs its texts; other roots may wait
+            if not self._journal.open_roots().isdisjoint(root for root, _ in names):
+                raise StoreUnusable("a commit of these documents has no place yet")
+            for entry in entries:
+                held.applier.lock.check()
+                intent = self._journal.entry(entry.seq)
+                self._journal.rewrite(without_texts(intent, lambda change: change.name in names))
+
+
+def _is_older(intent: Intent, before_ms: int) -> bool:
+    return intent.mtime_ns < before_ms * 1_000_000

@@ -1,11 +1,18 @@
 """One markdown memory document: frontmatter and body."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from core.acp import Topic
-from memory.frontmatter import one_line, read_header, render_scalar, set_fields, split_frontmatter
+from memory.frontmatter import (
+    drop_field,
+    one_line,
+    read_header,
+    render_scalar,
+    set_fields,
+    split_frontmatter,
+)
 
 MemoryType = Topic
 MEMORY_TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
@@ -79,11 +86,19 @@ def set_document_fields(data: bytes, fields: Mapping[str, str]) -> bytes:
     Comments, key order, unknown keys, line ends and byte order mark survive. A document without
     frontmatter, or not in UTF-8, comes back unchanged.
     """
+    return _with_header(data, lambda header: set_fields(header, fields))
+
+
+def drop_document_field(data: bytes, key: str) -> bytes:
+    """Take a frontmatter field out of a document; all else as for ``set_document_fields``."""
+    return _with_header(data, lambda header: drop_field(header, key))
+
+
+def _with_header(data: bytes, change: Callable[[str], str]) -> bytes:
     try:
         split = split_frontmatter(data.decode("utf-8"))
     except UnicodeDecodeError:
         return data
     if split is None:
         return data
-    header = set_fields(split.header, fields)
-    return f"{split.opening}{header}{split.closing}{split.body}".encode()
+    return f"{split.opening}{change(split.header)}{split.closing}{split.body}".encode()

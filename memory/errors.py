@@ -100,6 +100,12 @@ class RevisionPruned(StateError):
     code = "revision_pruned"
 
 
+class RevisionUndone(StateError):
+    """Memory is as it was before the revision: there is nothing to take back."""
+
+    code = "revision_undone"
+
+
 class LeaseLost(StateError):
     """A newer fence than ours is stored, or ours is gone: another worker has the lane. Nothing was committed.
 

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import stat
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from memory.beneath import create_file, open_file, stat_of, unlink_if_there
 from memory.descriptors import read_chunks, write_all
 from memory.errors import StoreUnusable
 from memory.files import StoreFiles
+from memory.names import is_temporary
 
 _FOLDER = "external"
 _FACTS = ".json"
@@ -93,11 +95,23 @@ class ExternalRecords:
         names = (name for name in self._files.names(_FOLDER) if name.startswith(f"{seq}-"))
         return tuple(self._displaced(name) for name in sorted(names) if name.endswith(_FACTS))
 
-    def forget(self, label: str) -> None:
-        """Remove everything that stood in a document's place, whichever intent displaced it."""
-        for name in self._files.names(_FOLDER):
-            if name.endswith(_FACTS) and self._displaced(name).path == label:
+    def forget(self, labels: Collection[str], *, seqs: Collection[int]) -> None:
+        """Remove everything that stood in the place of these documents, or may have.
+
+        Args:
+            labels: paths of the documents.
+            seqs: of the intents that changed them. What one of those displaced has no facts when its holder
+                was killed in between.
+        """
+        names = self._files.names(_FOLDER)
+        folders = {label.rpartition("/")[0] for label in labels}
+        for name in names:
+            if name.endswith(_FACTS) and _may_have_stood(self._displaced(name).path, labels, folders):
                 self._remove(name)
+        known = {name.removesuffix(_FACTS) for name in names if name.endswith(_FACTS)}
+        for name in names:
+            if name.removesuffix(_COPY) not in known and name.partition("-")[0] in map(str, seqs):
+                self._files.remove(_FOLDER, name)
 
     def prune(self, seq: int) -> None:
         """Remove what an intent displaced and the history shows; what it can't show stays."""
@@ -127,6 +141,12 @@ class ExternalRecords:
     def _copy(self, folder: int, name: str, copy_name: str) -> int:
         with open_file(folder, name) as source, self._files.open(_FOLDER) as target_folder:
             return _copy_to(source, target_folder, copy_name)
+
+
+def _may_have_stood(path: str, labels: Collection[str], folders: Collection[str]) -> bool:
+    """Whether this is one of the documents, or a temporary file beside one: which it was for is not known."""
+    folder, _, name = path.rpartition("/")
+    return path in labels or (folder in folders and is_temporary(name))
 
 
 def _copy_to(source: int, folder: int, name: str) -> int:

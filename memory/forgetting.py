@@ -1,10 +1,68 @@
-"""What an entry of the journal keeps when its texts have to go: who, when, where, and no content; pure."""
+"""What has to go with documents that are forgotten, and what an entry of the journal keeps then; pure."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from core.acp import Scope
-from memory.journal import Intent, PlannedChange
+from core.ids import LaneId, TaskId, workspace_of
+from memory.journal import DocumentName, Intent, PlannedChange
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Which documents an entry of the journal has to do with.
+
+    Attributes:
+        changed: those that it changed.
+        merged: those of them whose text a dream put into the others.
+        shown: those that its result shows in a preview.
+    """
+
+    seq: int
+    task: TaskId
+    lane: LaneId
+    changed: frozenset[DocumentName]
+    merged: frozenset[DocumentName]
+    shown: frozenset[DocumentName]
+
+    def concerns(self, documents: Collection[DocumentName]) -> bool:
+        """Whether one of these documents is in it."""
+        return not (self.changed | self.shown).isdisjoint(documents)
+
+
+def trace(intent: Intent, *, lane: LaneId, roots: Mapping[Scope, str]) -> Trace:
+    """Tell which documents an entry has to do with.
+
+    Args:
+        lane: of the workspace that forgets.
+        roots: of that workspace. What others show of their projects is not told.
+    """
+    return Trace(
+        intent.seq,
+        TaskId(intent.task),
+        LaneId(intent.lane),
+        changed=frozenset(change.name for change in intent.changes),
+        merged=frozenset(
+            change.name for change in intent.changes if intent.kind == "dream" and change.is_removal
+        ),
+        shown=frozenset(
+            (roots[one["scope"]], one["path"])
+            for one in (intent.result.get("preview") or {}).get("diff", ())
+            if one["scope"] == "user" or workspace_of(LaneId(intent.lane)) == workspace_of(lane)
+        ),
+    )
+
+
+def with_sources(
+    documents: Collection[DocumentName], oldest_first: Sequence[Trace]
+) -> frozenset[DocumentName]:
+    """The documents, and those that dreams merged into them: what these said may stand in them now."""
+    found = frozenset(documents)
+    for entry in reversed(oldest_first):
+        if not entry.changed.isdisjoint(found):
+            found |= entry.merged
+    return found
 
 
 def without_texts(intent: Intent, is_forgotten: Callable[[PlannedChange], bool]) -> Intent:
@@ -19,14 +77,9 @@ def without_quotes(result: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _without_quote(key, value) for key, value in kept.items()}
 
 
-def shows_document(result: Mapping[str, Any], documents: Collection[tuple[Scope, str]]) -> bool:
-    """Tell whether a result has a preview that shows one of these documents, of whichever workspace."""
-    preview = result.get("preview") or {}
-    return any((one["scope"], one["path"]) in documents for one in preview.get("diff", ()))
-
-
 def _without_text(change: PlannedChange) -> PlannedChange:
-    return change.model_copy(update={"before": None, "new": None, "pruned": True})
+    gone = {"before": None, "new": None, "pruned": True, "removed": change.is_removal}
+    return change.model_copy(update=gone)
 
 
 def _without_quote(key: str, value: Any) -> Any:

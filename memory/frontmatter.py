@@ -10,6 +10,8 @@ import yaml
 from core.text import js_trim, well_formed
 
 MAX_HEADER_BYTES = 8 * 1024
+_HEAD_CHARS = MAX_HEADER_BYTES + 17  # with a byte order mark and two fences
+HEAD_BYTES = 4 * _HEAD_CHARS  # of a document, in which its header ends if it has one
 _MAX_DEPTH = 16
 _BOM = "\ufeff"
 _FENCE = re.compile(r"---[ \t]*")
@@ -43,7 +45,7 @@ class Split:
 
 def split_frontmatter(text: str) -> Split | None:
     """Cut a document at its fences; None when it has no header, or one over 8 KiB."""
-    lines = _lines(text[: MAX_HEADER_BYTES + len(_BOM) + 16])
+    lines = _lines(text[:_HEAD_CHARS])
     if not lines or not _is_fence(lines[0].removeprefix(_BOM)):
         return None
     size = len(lines[0])
@@ -176,6 +178,16 @@ def set_fields(header: str, fields: Mapping[str, str]) -> str:
         line = f"{key}: {render_scalar(value)}{end}"
         start, stop = _find_field(lines, key)
         lines[start:stop] = [line]
+    return "".join(lines)
+
+
+def drop_field(header: str, key: str) -> str:
+    """Take a top-level field out of a header, each time that it is there; every other byte stays."""
+    lines = _lines(header)
+    start, stop = _find_field(lines, key)
+    while start < stop:
+        del lines[start:stop]
+        start, stop = _find_field(lines, key)
     return "".join(lines)
 
 

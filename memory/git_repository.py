@@ -17,8 +17,8 @@ from dulwich.repo import Repo
 
 from memory.beneath import FOLDER_MODE
 from memory.errors import StoreUnusable
-from memory.files import Checkpoint
 from memory.projection import HistoryCommit, without_documents
+from memory.replacing import new_beside
 
 _BRANCH = "main"
 _REF = Ref(f"refs/heads/{_BRANCH}".encode())
@@ -177,7 +177,7 @@ def _make_apart(folder: Path) -> Path:
     Returns:
         Its own folder; one that a killed maker left there is removed first.
     """
-    making = folder.with_suffix(".new")
+    making = new_beside(folder)
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir()
     making.chmod(FOLDER_MODE)  # whatever the umask took away
@@ -186,7 +186,9 @@ def _make_apart(folder: Path) -> Path:
 
 
 def copy_without(folder: Path, forget: Collection[str]) -> None:
-    """Make a copy of a repository without some documents, as if they had never been; ``put_copy`` uses it.
+    """Make a copy of a repository without some documents, as if they had never been.
+
+    It lies where ``replacing.replace_folder`` looks for it.
 
     Raises:
         StoreUnusable, OSError: as for ``open_repository``.
@@ -194,20 +196,3 @@ def copy_without(folder: Path, forget: Collection[str]) -> None:
     with open_repository(folder) as old, open_repository(_make_apart(folder)) as new:
         for commit in old.commits():
             new.record([without_documents(commit, forget)])
-
-
-def put_copy(folder: Path, *, checkpoint: Checkpoint) -> None:
-    """Put a copy in the place of its repository.
-
-    Whoever is killed between the two renames leaves none: then it has to be made anew from the journal.
-
-    Raises:
-        OSError: the disk failed.
-    """
-    gone = folder.with_suffix(".old")
-    shutil.rmtree(gone, ignore_errors=True)
-    folder.rename(gone)
-    checkpoint("history taken away")
-    folder.with_suffix(".new").rename(folder)
-    checkpoint("history replaced")
-    shutil.rmtree(gone)

@@ -46,6 +46,9 @@ class FencedTask:
     client: str | None = None
 
 
+DocumentName = tuple[str, str]  # root as the journal names it, path relative to it
+
+
 class PlannedChange(Record):
     """What an intent does to one document.
 
@@ -56,6 +59,7 @@ class PlannedChange(Record):
         before: those bytes; None too where the store kept no texts yet.
         new: the whole new document; None removes the file.
         pruned: whether both are gone, because the entry got old or the document had to be forgotten.
+        removed: of one that is pruned, whether it removed the file.
     """
 
     root: str
@@ -65,6 +69,17 @@ class PlannedChange(Record):
     before: Content | None = None
     new: Content | None
     pruned: bool = False
+    removed: bool = False
+
+    @property
+    def name(self) -> DocumentName:
+        """Which document of the base it is."""
+        return self.root, self.path
+
+    @property
+    def is_removal(self) -> bool:
+        """Whether it removed the file."""
+        return self.removed if self.pruned else self.new is None
 
     @property
     def has_texts(self) -> bool:

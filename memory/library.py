@@ -1,8 +1,9 @@
 """Reading the memory of workspaces; takes no lock and makes nothing, so any process may do it."""
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from core import clock
 from core.acp import Scope
@@ -12,13 +13,26 @@ from memory.archive import Export, gather
 from memory.beneath import disk_errors, open_folder
 from memory.content import read_regular
 from memory.document import Document, parse_document
+from memory.foresight import Foresight
 from memory.names import INDEX_NAME, is_document, split_absolute
 from memory.paths import SCOPES, Roots, locate_roots
 from memory.revisions import Revisions
-from memory.scan import LeftOut, Listener, ReadDocument, log_left_out, read_document, read_documents
+from memory.scan import (
+    DocumentHead,
+    LeftOut,
+    Listener,
+    ReadDocument,
+    log_left_out,
+    read_document,
+    read_documents,
+    read_heads,
+)
 from memory.search import Hit, search
+from memory.standing import is_under_review
 
 MAX_INDEX_BYTES = 1024 * 1024
+
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +44,26 @@ class KnownDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """A document that is a memory, without its text.
+
+    Attributes:
+        document: its body is empty.
+    """
+
+    file: DocumentHead
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
-    """All memories of a workspace, by scope and path.
+    """Memories of a workspace, by scope and path.
 
     Attributes:
         left_out: what could not be looked at.
     """
 
-    documents: tuple[KnownDocument, ...]
+    documents: tuple[ListedDocument, ...]
     left_out: tuple[LeftOut, ...]
 
 
@@ -61,16 +87,23 @@ class Library:
         """
         return locate_roots(self._base, workspace, local=self._local)
 
-    def documents(self, workspace: str, scopes: Collection[Scope] = SCOPES) -> Listing:
-        """List the memories of a workspace.
+    def documents(
+        self, workspace: str, scopes: Collection[Scope] = SCOPES, *, only_waiting: bool = False
+    ) -> Listing:
+        """List the memories of a workspace; only their headers are read, and one after the other.
+
+        Args:
+            only_waiting: list those that wait for a review only.
 
         Raises:
             StoreUnusable: the base is missing or the disk failed.
         """
         left_out: list[LeftOut] = []
-        files = self._files(workspace, scopes, tell=left_out.append)
-        known = [(file, parse_document(file.content)) for file in files]
-        listed = [KnownDocument(file, document) for file, document in known if document is not None]
+        tell = left_out.append
+        heads = self._each(workspace, scopes, lambda root, scope: read_heads(root, scope, tell=tell))
+        listed = [one for one in map(_listed, heads) if one is not None]
+        if only_waiting:
+            listed = [one for one in listed if is_under_review(one.document)]
         listed.sort(key=lambda one: (one.file.scope, one.file.path))
         return Listing(tuple(listed), tuple(left_out))
 
@@ -100,6 +133,14 @@ class Library:
             StoreUnusable: the memory base is missing.
         """
         return Revisions(self._base)
+
+    def foresight(self) -> Foresight:
+        """What tasks below the memory base would meet now.
+
+        Raises:
+            StoreUnusable: the memory base is missing.
+        """
+        return Foresight(self._base)
 
     def read(self, workspace: str, scope: Scope, path: str) -> KnownDocument | None:
         """Read one memory; None when there is no such one.
@@ -131,11 +172,16 @@ class Library:
         return content.decode("utf-8", "replace")
 
     def _files(self, workspace: str, scopes: Collection[Scope], *, tell: Listener) -> Iterator[ReadDocument]:
+        return self._each(workspace, scopes, lambda root, scope: read_documents(root, scope, tell=tell))
+
+    def _each(
+        self, workspace: str, scopes: Collection[Scope], read: Callable[[Path, Scope], Iterator[_R]]
+    ) -> Iterator[_R]:
         roots = self.roots(workspace)
         with disk_errors("the memory folders"):
             for scope in SCOPES:
                 if scope in scopes:
-                    yield from read_documents(roots.of(scope), scope, tell=tell)
+                    yield from read(roots.of(scope), scope)
 
     @staticmethod
     def _file(root: Path, scope: Scope, path: str) -> ReadDocument | None:
@@ -145,3 +191,11 @@ class Library:
                 return read_document(folder, path, scope)
         except InputError:
             return None
+
+
+def _listed(head: DocumentHead) -> ListedDocument | None:
+    """What a listing keeps of a document: thousands of them have to fit into memory."""
+    document = parse_document(head.beginning)
+    if document is None:
+        return None
+    return ListedDocument(replace(head, beginning=b""), replace(document, body=""))

@@ -51,17 +51,30 @@ class Renames:
         Returns:
             False when nothing stands at ``target``; nothing was changed then.
         """
-        if self.native:
-            code = self._rename(folder, source, target, flags=_EXCHANGE)
-            if code not in _UNSUPPORTED:
-                return code != errno.ENOENT and _done(code, target)
-            self.native = False
         try:
+            if self.swap(folder, source, target):
+                return True
             os.link(target, backup, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
         os.rename(source, target, src_dir_fd=folder, dst_dir_fd=folder)
         return True
+
+    def swap(self, folder: int, one: str, other: str) -> bool:
+        """Exchange two names, of files or of folders, in one step.
+
+        Returns:
+            False where the kernel or the file system can't; nothing was changed then.
+
+        Raises:
+            FileNotFoundError: nothing stands at one of them.
+        """
+        if self.native:
+            code = self._rename(folder, one, other, flags=_EXCHANGE)
+            if code not in _UNSUPPORTED:
+                return _done(code, other)
+            self.native = False
+        return False
 
     def _rename(self, folder: int, source: str, target: str, *, flags: int) -> int:
         call = self._call

@@ -108,6 +108,15 @@ class Revisions:
         """
         return _describe(self._find(revision, roots))
 
+    def require_kept(self, revision: str, roots: Roots) -> None:
+        """Refuse a revision that can't be shown or taken back.
+
+        Raises:
+            RevisionNotFound, StoreUnusable: as for ``find``.
+            RevisionPruned: its texts are not kept any more.
+        """
+        self._find(revision, roots).require_texts()
+
     def diff(self, revision: str, roots: Roots) -> tuple[DocumentDiff, ...]:
         """What a revision changed in the documents of these roots.
 

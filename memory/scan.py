@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from core.acp import Scope
 from core.errors import InputError
@@ -12,12 +12,15 @@ from core.logs import get_logger
 from memory.beneath import open_folder, open_regular, open_subfolder
 from memory.descriptors import read_chunks
 from memory.errors import DocumentMissing, TooLarge
+from memory.frontmatter import HEAD_BYTES
 from memory.names import MAX_DEPTH, is_document, is_temporary
 from memory.validation import MAX_FILE_BYTES
 
 MAX_DOCUMENTS = 10_000
 MAX_ENTRIES_PER_FOLDER = 20_000
 _log = get_logger(__name__)
+
+_R = TypeVar("_R")
 
 Cause = Literal[
     "too_many_documents", "too_many_names", "too_deep", "too_large", "link", "unreadable", "name_not_utf8"
@@ -54,6 +57,27 @@ class ReadDocument:
     content: bytes
     mtime_ns: int
 
+    @property
+    def size_bytes(self) -> int:
+        """How many bytes it has."""
+        return len(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHead:
+    """The beginning of a document file: enough for its header, if it has one that counts.
+
+    Attributes:
+        path, mtime_ns: as of a ``ReadDocument``.
+        size_bytes: of the whole file.
+    """
+
+    scope: Scope
+    path: str
+    beginning: bytes
+    size_bytes: int
+    mtime_ns: int
+
 
 def log_left_out(left_out: LeftOut) -> None:
     """Say in the log what a scan left out; links, which people put there on purpose, only for debugging."""
@@ -85,9 +109,18 @@ def read_documents(root: Path, scope: Scope, *, tell: Listener = log_left_out) -
         tell: called with everything that is left out, also for being over 256 KiB or having a second hard
             link.
     """
+    return _read_each(root, tell, lambda folder, path: read_document(folder, path, scope))
+
+
+def read_heads(root: Path, scope: Scope, *, tell: Listener = log_left_out) -> Iterator[DocumentHead]:
+    """Read the beginnings of what ``read_documents`` reads, one by one."""
+    return _read_each(root, tell, lambda folder, path: _read_head(folder, path, scope))
+
+
+def _read_each(root: Path, tell: Listener, read: Callable[[int, str], _R]) -> Iterator[_R]:
     for folder, path in walk_documents(root, tell=tell):
         try:
-            yield read_document(folder, path, scope)
+            yield read(folder, path)
         except DocumentMissing:
             continue
         except TooLarge:
@@ -114,6 +147,15 @@ def read_document(folder: int, path: str, scope: Scope) -> ReadDocument:
     if len(content) > MAX_FILE_BYTES:
         raise TooLarge(f"more than {MAX_FILE_BYTES} bytes")
     return ReadDocument(scope, path, content, mtime_ns)
+
+
+def _read_head(folder: int, path: str, scope: Scope) -> DocumentHead:
+    with open_regular(folder, path.rpartition("/")[2]) as opened:
+        found = os.fstat(opened)
+        if found.st_size > MAX_FILE_BYTES:
+            raise TooLarge(f"more than {MAX_FILE_BYTES} bytes")
+        beginning = b"".join(read_chunks(opened, max_bytes=HEAD_BYTES))
+    return DocumentHead(scope, path, beginning, found.st_size, found.st_mtime_ns)
 
 
 def walk_documents(root: Path, *, tell: Listener = log_left_out) -> Iterator[tuple[int, str]]:

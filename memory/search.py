@@ -46,26 +46,18 @@ def search(
     documents: Iterable[ReadDocument],
     query: str,
     *,
-    scope: Scope | None = None,
     limit: int = DEFAULT_LIMIT,
-    include_expired: bool = False,
 ) -> tuple[Hit, ...]:
     """Find the memories that hold words of the query, the best first, then the newest.
 
-    Memories that wait for a review are never found.
-
-    Args:
-        scope: only look there; None means everywhere.
-        include_expired: whether memories whose ``expires`` has passed count.
+    Memories that wait for a review, or whose ``expires`` has passed, are not found.
     """
     terms = _terms_of(query)
     corpus = _Corpus(terms)
     now_ms = clock.wall_ms()
     for document in documents:
-        parsed = parse_document(document.content) if scope in {None, document.scope} else None
-        if parsed is None or is_under_review(parsed):
-            continue
-        if include_expired or not is_expired(parsed, now_ms=now_ms):
+        parsed = parse_document(document.content)
+        if parsed is not None and not is_under_review(parsed) and not is_expired(parsed, now_ms=now_ms):
             corpus.add(document, parsed)
     return corpus.best(limit)
 

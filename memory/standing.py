@@ -2,9 +2,10 @@
 
 from datetime import UTC, date, datetime, timedelta
 
-from memory.document import Document
+from memory.document import Document, parse_document
 from memory.frontmatter import one_line
 
+REVIEW_FIELD = "review"
 _DATE_CHARS = len("2026-01-31")
 
 
@@ -33,4 +34,10 @@ def is_expired(document: Document, *, now_ms: int) -> bool:
 
 def is_under_review(document: Document) -> bool:
     """Tell whether a memory waits for a person's approval (``review: true``)."""
-    return one_line(document.extra.get("review")).lower() == "true"
+    return one_line(document.extra.get(REVIEW_FIELD)).lower() == "true"
+
+
+def waits_for_review(content: bytes | None) -> bool:
+    """Tell whether these bytes are a memory that waits for a person's approval."""
+    document = parse_document(content) if content is not None else None
+    return document is not None and is_under_review(document)

@@ -7,12 +7,10 @@ from typing import Any
 
 from core.acp import Scope
 from core.ids import TaskId
-from core.memory_calls import Preview
 from memory.apply import Applier
 from memory.beneath import disk_errors
 from memory.cleaning import Cleaner, Hold
-from memory.diffs import diff_changes
-from memory.errors import PreviewStale, StoreUnusable, TaskClosed
+from memory.errors import StoreUnusable, TaskClosed
 from memory.files import Checkpoint, StoreFiles, do_nothing
 from memory.held import HeldStore
 from memory.history import History
@@ -22,15 +20,19 @@ from memory.journal import Intent, Journal
 from memory.large_commits import complete, mend_indexes
 from memory.lock import hold_lock
 from memory.paths import SCOPES, Roots, canonical_folder, root_name
+from memory.planner import Planner
 from memory.planning import Commit as Commit  # as above
-from memory.planning import describe, invert, plan_changes, plan_intent
-from memory.previews import MAX_KEEP_MS, Previews, stage_preview
-from memory.reconciling import reconcile
+from memory.previews import MAX_KEEP_MS
 from memory.renames import Renames
-from memory.revisions import find_changes, newest_revision
 from memory.transaction import MAX_FILES, Transaction
 
 _WHAT = "the memory store"
+
+Judge = Callable[[Transaction], None]
+
+
+def _accept(_transaction: Transaction) -> None:
+    pass
 
 
 class Store:
@@ -47,8 +49,8 @@ class Store:
         self._files = files
         self._journal = Journal(files)
         self._renames = renames
-        self._history = History(files, self._journal)
-        self._previews = Previews(files)
+        self._history = History(files, self._journal, renames=renames)
+        self._planner = Planner(files, self._journal)
 
     def seal(self, task: FencedTask) -> dict[str, Any] | None:
         """Take the lane's memory over for this fence.
@@ -116,7 +118,7 @@ class Store:
                 has not.
         """
         _require_valid(transaction)
-        return self._run(transaction.task, lambda held: self._plan(held, transaction, result_of))
+        return self._run(transaction.task, lambda held: self._planner.plan(held, transaction, result_of))
 
     def undo(
         self,
@@ -125,11 +127,16 @@ class Store:
         roots: Roots,
         *,
         result_of: Callable[[Commit], dict[str, Any]],
+        judge: Judge = _accept,
     ) -> dict[str, Any]:
         """Take a revision back, as far as it lies in these roots: each document gets the bytes it had before.
 
         What changed in a document since is merged where that is clear. A revision that is undone already
         gives a commit without changes; an undo can be undone.
+
+        Args:
+            result_of: as for ``commit``.
+            judge: looks at the edits before the lock is taken; what it raises refuses them.
 
         Raises:
             RevisionNotFound: there is no such revision, or it touches none of these roots.
@@ -137,12 +144,11 @@ class Store:
             CommitConflict: names the documents that changed since in a way that can't be merged.
             LeaseLost, TaskClosed, StoreBusy, StoreUnusable: as for ``commit``.
         """
-        with disk_errors(_WHAT):
-            seen = find_changes(self._journal, revision, base=self.base, roots=roots)
         transaction = Transaction(task, roots, writable=frozenset())
-        for change in invert(seen.require_texts(), roots=roots):
-            transaction.adopt(change)
-        return self._run(task, lambda held: self._plan(held, transaction, result_of))
+        with disk_errors(_WHAT):
+            self._planner.stage_undo(revision, transaction)
+        judge(transaction)
+        return self._run(task, lambda held: self._planner.plan(held, transaction, result_of))
 
     def preview(
         self,
@@ -165,7 +171,7 @@ class Store:
         """
         _require_valid(transaction)
         return self._run(
-            transaction.task, lambda _: self._plan_preview(transaction, result_of, keep_ms=keep_ms)
+            transaction.task, lambda _: self._planner.plan_preview(transaction, result_of, keep_ms=keep_ms)
         )
 
     def apply(
@@ -175,12 +181,14 @@ class Store:
         roots: Roots,
         *,
         result_of: Callable[[Commit, dict[str, Any]], dict[str, Any]],
+        judge: Judge = _accept,
     ) -> dict[str, Any]:
         """Commit exactly what a preview showed.
 
         Args:
             preview: the task that made it, for the same roots.
             result_of: as for ``commit``; it is also given the preview's result, without ``preview``.
+            judge: looks at the edits, under the lock; what it raises refuses them.
 
         Raises:
             PreviewStale: a document that the preview read or changes is not as it was, one that it creates
@@ -188,10 +196,13 @@ class Store:
             LeaseLost, TaskClosed, StoreBusy, StoreUnusable: as for ``commit``.
         """
         transaction = Transaction(task, roots, writable=frozenset())
-        return self._run(
-            task,
-            lambda held: self._plan_apply(held, transaction, preview=preview, result_of=result_of),
-        )
+
+        def plan(held: HeldStore) -> Intent:
+            shown = self._planner.restore_preview(preview, transaction)
+            judge(transaction)
+            return self._planner.plan(held, transaction, lambda commit: result_of(commit, shown))
+
+        return self._run(task, plan)
 
     def resolve(self, task: FencedTask, *, close: bool) -> dict[str, Any] | None:
         """Find out how a task ended, before its end is reported as anything but its own answer.
@@ -241,13 +252,19 @@ class Store:
         with disk_errors(_WHAT):
             return self._cleaner(self._held).prune(before_ms=before_ms)
 
-    def purge(self, task: FencedTask, documents: Collection[tuple[Scope, str]], roots: Roots) -> None:
+    def purge(
+        self, task: FencedTask, documents: Collection[tuple[Scope, str]], roots: Roots
+    ) -> tuple[TaskId, ...]:
         """Take every text of some documents from journal, history, previews and displaced files.
 
-        What is in the roots stays. It is done again after a failure; doing it twice does no harm.
+        So go the texts of documents that dreams merged into these. What is in the roots stays. It is done
+        again after a failure; doing it twice does no harm.
 
         Args:
             documents: scope and path relative to its root.
+
+        Returns:
+            The tasks of this workspace that changed or showed one of the documents, oldest first.
 
         Raises:
             LeaseLost: the stored fence is not ours.
@@ -262,7 +279,7 @@ class Store:
                 yield held
 
         with disk_errors(_WHAT):
-            self._cleaner(hold).purge(documents, roots)
+            return self._cleaner(hold).purge(documents, roots, lane=task.lane)
 
     def _cleaner(self, hold: Hold) -> Cleaner:
         return Cleaner(self._files, self._journal, self._history, hold=hold)
@@ -308,56 +325,6 @@ class Store:
             held.commit(intent)
         complete(intent, self._journal, self._held, base=self.base)
         return intent.result
-
-    def _plan(
-        self,
-        held: HeldStore,
-        transaction: Transaction,
-        result_of: Callable[[Commit], dict[str, Any]],
-    ) -> Intent:
-        held.require_unblocked(self._roots_of(transaction))
-        changes = reconcile(transaction)
-        seq = self._journal.next_seq()
-        return plan_intent(
-            transaction.task,
-            seq=seq,
-            changes=plan_changes(changes, base=self.base, roots=transaction.roots),
-            result=result_of(describe(changes, revision=f"r{seq}")),
-        )
-
-    def _plan_preview(
-        self, transaction: Transaction, result_of: Callable[[Commit], dict[str, Any]], *, keep_ms: int
-    ) -> Intent:
-        changes = reconcile(transaction)
-        planned = plan_changes(changes, base=self.base, roots=transaction.roots)
-        shown = Preview(base_revision=newest_revision(self._journal), diff=diff_changes(planned))
-        result = result_of(describe(changes, revision=None)) | {"preview": shown.to_wire()}
-        self._previews.keep(stage_preview(transaction, planned, base=self.base, keep_ms=keep_ms))
-        return plan_intent(transaction.task, seq=self._journal.next_seq(), changes=(), result=result)
-
-    def _plan_apply(
-        self,
-        held: HeldStore,
-        transaction: Transaction,
-        *,
-        preview: TaskId,
-        result_of: Callable[[Commit, dict[str, Any]], dict[str, Any]],
-    ) -> Intent:
-        shown = self._recorded_preview(preview)
-        self._previews.restore(preview, transaction)
-        return self._plan(held, transaction, lambda commit: result_of(commit, shown))
-
-    def _recorded_preview(self, preview: TaskId) -> dict[str, Any]:
-        try:
-            recorded = self._journal.find(preview)
-        except TaskClosed:
-            recorded = None
-        if recorded is None or "preview" not in recorded:
-            raise PreviewStale("there is no such preview", paths=())
-        return {key: value for key, value in recorded.items() if key != "preview"}
-
-    def _roots_of(self, transaction: Transaction) -> set[str]:
-        return {root_name(self.base, transaction.roots.of(change.scope)) for change in transaction.changes}
 
 
 def _require_valid(transaction: Transaction) -> None:

@@ -40,3 +40,9 @@ def own_redis(tmp_path: Path) -> Iterator[EmbeddedRedis]:
 def memory_base(tmp_path: Path) -> MemoryBase:
     """A memory base with the roots of one workspace."""
     return MemoryBase(tmp_path)
+
+
+@pytest.fixture
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let processes start at their own speed: coverage doubles that time, and other tests measure them."""
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)

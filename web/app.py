@@ -25,6 +25,7 @@ from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
 from web.routes.health import HealthRoutes
 from web.routes.memory import MemoryRoutes
+from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
 
 RELAY = "memlane.relay"
@@ -60,8 +61,9 @@ def create_app(
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
-    MemoryRoutes(parts.jobs, parts.workspaces, home=str(home)).register(app)
+    MemoryRoutes(parts.jobs, parts.library, parts.workspaces, home=str(home)).register(app)
     DocumentRoutes(parts.library, parts.workspaces).register(app)
+    ReviewRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
     RevisionRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
     ArchiveRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
     CapabilityRoutes(parts.jobs, parts.workspaces).register(app)

@@ -9,10 +9,9 @@ from gunicorn.http.errors import ParseException  # type: ignore[import-untyped] 
 from werkzeug.exceptions import ClientDisconnected
 from werkzeug.wrappers import Request
 
+from core.acp import MAX_BODY_BYTES
 from core.errors import InputError
 from web.errors import BodyTimeout, PayloadTooLarge, UnsupportedMediaType
-
-MAX_BODY_BYTES = 10 * 1024 * 1024
 
 _CHARSETS = frozenset({"utf-8", "utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"})
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from core.errors import DependencyError, InputError
+from core.errors import DependencyError, InputError, StateError
 
 
 class HostRefused(InputError):
@@ -112,6 +112,22 @@ class InvalidPurge(Refusal):
     default = "`purge` must be true, false, or omitted"
 
 
+class InvalidDecision(Refusal):
+    """What becomes of a document that waits is not one of the two."""
+
+    code = "invalid_decision"
+    field = "decision"
+    default = '`decision` must be "approve" or "reject"'
+
+
+class InvalidDigest(Refusal):
+    """Which text was reviewed is not told by its SHA-256."""
+
+    code = "invalid_sha256"
+    field = "sha256"
+    default = "`sha256` must be the SHA-256 of the document as it was reviewed, in hex"
+
+
 class WorkspaceMismatch(InputError):
     """The selector names no configured workspace.
 
@@ -179,6 +195,15 @@ class DocumentNotFound(InputError):
 
     def __init__(self) -> None:
         super().__init__("There is no such document in this memory")
+
+
+class NotUnderReview(StateError):
+    """The document does not wait for a review, or is kept by people alone. Nothing was queued."""
+
+    code = "not_under_review"
+
+    def __init__(self) -> None:
+        super().__init__("The document does not wait for a review")
 
 
 class NotReady(DependencyError):

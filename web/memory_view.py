@@ -4,17 +4,26 @@ from typing import Any
 
 from core.clock import rfc3339
 from core.memory_calls import DocumentDiff
-from memory.library import KnownDocument
+from memory.content import digest
+from memory.library import KnownDocument, ListedDocument
 from memory.names import is_pinned
 from memory.revisions import Revision
 from memory.scan import LeftOut
 from memory.search import Hit
+from memory.standing import is_under_review
 
 _FIELDS_OF_OURS = ("created", "modified", "source", "expires")
 
 
-def describe_document(known: KnownDocument, *, with_content: bool = False) -> dict[str, Any]:
-    """Render a document; its frontmatter fields appear as far as they are there."""
+def describe_document(known: KnownDocument) -> dict[str, Any]:
+    """Render a document with its text, and the digest by which a review names what was seen."""
+    content = known.file.content
+    shown = {"content": content.decode("utf-8", "replace"), "sha256": digest(content)}
+    return describe_listed(known) | shown
+
+
+def describe_listed(known: KnownDocument | ListedDocument) -> dict[str, Any]:
+    """Render a document without its text; its frontmatter fields appear as far as they are there."""
     file, document = known.file, known.document
     described: dict[str, Any] = {
         "scope": file.scope,
@@ -23,12 +32,12 @@ def describe_document(known: KnownDocument, *, with_content: bool = False) -> di
         "name": document.name,
         "description": document.description,
         "pinned": is_pinned(file.path.split("/")),
-        "sizeBytes": len(file.content),
+        "underReview": is_under_review(document),
+        "sizeBytes": file.size_bytes,
         "modifiedAt": rfc3339(file.mtime_ns // 1_000_000),
     }
     extra = {name: document.extra[name] for name in _FIELDS_OF_OURS if name in document.extra}
-    described |= {name: value for name, value in extra.items() if isinstance(value, str)}
-    return described | ({"content": file.content.decode("utf-8", "replace")} if with_content else {})
+    return described | {name: value for name, value in extra.items() if isinstance(value, str)}
 
 
 def describe_left_out(left_out: LeftOut) -> dict[str, Any]:

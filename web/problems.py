@@ -25,7 +25,15 @@ from jobs.errors import (
     QueueFull,
     TaskFinished,
 )
-from memory.errors import ArchiveInvalid, ArchiveTooLarge, RevisionNotFound, RevisionPruned
+from memory.errors import (
+    ArchiveInvalid,
+    ArchiveTooLarge,
+    CommitConflict,
+    PreviewStale,
+    RevisionNotFound,
+    RevisionPruned,
+    RevisionUndone,
+)
 from web import errors
 
 JSON_TYPE = "application/json; charset=utf-8"
@@ -85,6 +93,18 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.TaskNotFound: Rule(HTTPStatus.NOT_FOUND),
     errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
     RevisionNotFound: Rule(HTTPStatus.NOT_FOUND, "There is no such revision of this memory"),
+    errors.NotUnderReview: Rule(HTTPStatus.CONFLICT),
+    CommitConflict: Rule(
+        HTTPStatus.CONFLICT,
+        "Documents have changed in a way that does not fit the request",
+        facts=lambda error: {"documents": list(error.paths)},
+    ),
+    PreviewStale: Rule(
+        HTTPStatus.CONFLICT,
+        "Memory has changed since the preview was made, or the preview is gone",
+        facts=lambda error: {"documents": list(error.paths)},
+    ),
+    RevisionUndone: Rule(HTTPStatus.CONFLICT, "The revision is taken back already"),
     RevisionPruned: Rule(HTTPStatus.GONE, "The texts of this revision are not kept any more"),
     ArchiveInvalid: Rule(HTTPStatus.BAD_REQUEST, facts=_archive_facts),
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),

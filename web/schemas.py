@@ -8,17 +8,20 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    StringConstraints,
     ValidationError,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from core.acp import MAX_CONTENT_BYTES, ContextMode, Scope
+from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope
 from core.text import js_trim, utf8_size, well_formed
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
+    InvalidDecision,
+    InvalidDigest,
     InvalidDryRun,
     InvalidPurge,
     InvalidQuery,
@@ -108,7 +111,16 @@ class DreamBody(TaskBody):
     """What a dream request says."""
 
 
-_Body = TypeVar("_Body", bound=TaskBody)
+class ReviewBody(BaseModel):
+    """What a person says of a document that waits for a review."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    decision: ReviewDecision
+    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+
+_Body = TypeVar("_Body", bound=BaseModel)
 
 # in the order of the checks
 _REFUSALS: tuple[type[Refusal], ...] = (
@@ -118,17 +130,20 @@ _REFUSALS: tuple[type[Refusal], ...] = (
     InvalidScope,
     InvalidDryRun,
     InvalidPurge,
+    InvalidDecision,
+    InvalidDigest,
 )
 
 
 def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
-    """Validate the body of a request for a task.
+    """Validate the body of a request.
 
     Raises:
         InvalidContent, InvalidQuery: it is no string, blank, or over 65,536 UTF-8 bytes once trimmed.
         InvalidContextMode: neither of the two modes nor null.
         InvalidScope: neither of the two scopes; null included.
         InvalidDryRun, InvalidPurge: neither true nor false nor null; or both are true.
+        InvalidDecision, InvalidDigest: missing, or not what it must be.
     """
     try:
         return shape.model_validate(body)
@@ -163,6 +178,8 @@ class TaskObject(BaseModel):
         outcome: how it ended; absent before.
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, if memory changed.
+        cancel_requested: somebody wants it cancelled; it completes all the same if it had committed.
+        progress: how far it is, while it runs and once it said so.
     """
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
@@ -183,6 +200,8 @@ class TaskObject(BaseModel):
     outcome: Outcome | None = None
     revision: str | None = None
     usage: dict[str, Any] | None = None
+    cancel_requested: Literal[True] | None = None
+    progress: dict[str, Any] | None = None
 
     def to_wire(self) -> dict[str, Any]:
         """Render for JSON; fields that are None are left out, but not what is None inside of one."""

@@ -41,6 +41,8 @@ def _view(task: Task, *, result: dict[str, Any] | None) -> TaskObject:
         outcome=_outcome(task.status),
         revision=task.revision,
         usage=task.usage,
+        cancel_requested=task.cancel_requested or None,
+        progress=task.progress if task.status == "running" else None,
     )
 
 

@@ -25,7 +25,7 @@ _Tokens = Annotated[int, Field(ge=0, le=MAX_TOKENS)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)  # offline no answer arrives
 
 
 class _Function(_Part):

@@ -1,13 +1,13 @@
 """The offline model: deterministic, no network, same interface and loops as any other model.
 
-It knows what is asked of it by the tools that it is offered.
+It knows what is asked of it by the tools that it is offered. Its rules are imported with the first
+question: their expressions take long to compile, and with a model configured nobody needs them.
 """
 
 from collections.abc import Sequence
 
 from agent.deadline import Deadline
 from agent.forget_prompt import SELECT_ENTRIES
-from agent.models import dreaming, forgetting, remembering
 from agent.models.interface import Message, Reply, ToolSpec
 from agent.tools import MERGE_MEMORIES
 
@@ -25,6 +25,8 @@ class OfflineModel:
         Raises:
             TaskTimeout: the deadline has passed.
         """
+        from agent.models import dreaming, forgetting, remembering
+
         deadline.check()
         names = {spec.name for spec in offered}
         if SELECT_ENTRIES in names:

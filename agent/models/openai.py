@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agent.deadline import Deadline
-from agent.errors import ModelRejected, ModelUnavailable
+from agent.errors import ModelRejected, ModelUnavailable, TaskCancelled
 from agent.models.completion import Completion, UnreadableReply
 from agent.models.interface import Message, Reply, ToolSpec
 from agent.models.retrying import backoff_ms, retry_after_ms
@@ -77,6 +77,7 @@ class OpenAIModel:
             ModelUnavailable: the tries are used up, the server asks for too long a wait, or its answer
                 can't be read.
             TaskTimeout: the deadline passed; the connection is closed.
+            TaskCancelled: the call was called off; the connection is closed, at once.
         """
         request = {
             "model": self.name,
@@ -86,13 +87,22 @@ class OpenAIModel:
             "stream_options": {"include_usage": True},
             **self._options,
         }
-        return self._runner.run(self._complete(request, deadline))
+        try:
+            return self._runner.run(self._until_called_off(request, deadline))
+        except asyncio.CancelledError:
+            raise TaskCancelled("it was called off") from None
 
     def close(self) -> None:
         """Close connections and the event loop."""
         if self._client is not None:
             self._runner.run(self._client.close())
         self._runner.close()
+
+    async def _until_called_off(self, request: dict[str, Any], deadline: Deadline) -> Reply:
+        asking = asyncio.ensure_future(self._complete(request, deadline))
+        loop = asyncio.get_running_loop()
+        with deadline.cancellation.waking(lambda: loop.call_soon_threadsafe(asking.cancel)):
+            return await asking
 
     async def _complete(self, request: dict[str, Any], deadline: Deadline) -> Reply:
         number = 1

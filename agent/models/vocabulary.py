@@ -76,6 +76,15 @@ STOP_WORDS = _words(
     "и или в во на с со к по из за для от у о об я мой что",
 )
 
+# say when, as seen from the day of writing: a date takes their place
+RELATIVE = _words(
+    "yesterday today tomorrow tonight now currently recently ago last next",
+    "gestern heute morgen jetzt derzeit kürzlich neulich letzten letzte nächsten nächste",
+    "hier aujourd'hui demain maintenant récemment dernier dernière prochain prochaine",
+    "ayer hoy mañana ahora pasado pasada próximo próxima ontem hoje amanhã agora passado próximo",
+    "ieri oggi domani adesso scorso scorsa prossimo prossima вчера сегодня завтра сейчас",
+)
+
 _ARTICLE = r"(?:(?:this|the following|it)\b\s*)?"
 _TAKES_THAT = r"(?:[,:]|that\b\s*:?|[-\u2013\u2014]\s)"
 # a request around a fact; each must be followed by the fact

@@ -26,7 +26,8 @@ local function free_lane()
 end
 
 local function finish()
-  local record = redis.call('HMGET', task_key(task), 'kind', 'clientId', 'attempt', 'updatedAt')
+  local record = redis.call('HMGET', task_key(task), 'kind', 'clientId', 'attempt', 'updatedAt', 'progress')
+  forget_progress(task, record[5])
   end_task(log, task, record, status, code, limits, 'finishingFence', fence, unpack(ARGV, 20))
   if changed ~= '' then
     append_event(log, 'memory_changed', changed, record[2] or '')
@@ -50,7 +51,8 @@ end
 -- then this one counts, so that a host that can't do its work does not loop for ever
 local function hand_back()
   local record = redis.call('HMGET', task_key(task), 'clientId', 'acceptedMs', 'attempt', 'updatedAt', 'releaseCause',
-    'releases', 'releasedSinceMs')
+    'releases', 'releasedSinceMs', 'progress')
+  forget_progress(task, record[8])
   local releases = cause ~= '' and count_releases(record[5], record[6], record[7]) or 0
   local counts = releases > MAX_RELEASES or lane.mode ~= 'run' -- resolving was no run
   redis.call('HSET', task_key(task), 'status', 'queued', 'handedBack', 1, 'finishingFence', fence, 'updatedAt',

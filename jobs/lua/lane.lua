@@ -47,6 +47,13 @@ local function task_event(log, event_type, task, kind, facts, client)
   append_event(log, event_type, string.format('{"taskId":"%s","kind":"%s"%s}', task, kind, facts), client or '')
 end
 
+-- a run that is over is nowhere any more; progress: the record's field, false when it has none
+local function forget_progress(task, progress)
+  if progress then
+    redis.call('HDEL', task_key(task), 'progress')
+  end
+end
+
 local function forget_doorbell(lane)
   lane.doorbellAtMs, lane.doorbells = '0', '0'
 end

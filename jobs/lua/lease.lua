@@ -22,7 +22,9 @@ local function start(log, task, kind, record)
 end
 
 local function take(lane, log, asked, task, kind)
-  local record = redis.call('HMGET', task_key(task), 'attempt', 'cancelRequested', 'updatedAt', 'clientId', 'startedAt')
+  local record = redis.call('HMGET', task_key(task), 'attempt', 'cancelRequested', 'updatedAt', 'clientId', 'startedAt',
+    'progress')
+  forget_progress(task, record[6])
   local now = lane.now
   -- a task that was cancelled after it had run may have committed: it is resolved, not run
   local is_run = tonumber(record[1] or '0') < asked.max_attempts and not record[2]

@@ -13,8 +13,9 @@ from memlane.cli.exits import Exit
 from memlane.cli.hints import hint_for
 
 _COMMANDS = (
-    *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff", "export", "import"),
-    *("get", "events", "doctor", "web", "worker", "agent", "bench"),
+    *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff", "review"),
+    *("export", "import"),
+    *("get", "cancel", "events", "doctor", "web", "worker", "agent", "bench"),
 )
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _HELP = """Managed memory for AI coding agents, as a service.

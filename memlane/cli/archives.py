@@ -4,11 +4,10 @@ import os
 import sys
 from pathlib import Path
 
-from core.acp import ArchiveFormat, Scope
+from core.acp import MAX_BODY_BYTES, ArchiveFormat, Scope
 from core.errors import ConfigError
 from memlane.cli.connection import Place, connected
 from memlane.cli.exits import Exit
-from memlane.client import MAX_ARCHIVE_BYTES
 
 STANDARD = "-"  # stands for standard input or output
 _FORMATS: dict[str, ArchiveFormat] = {".tar.gz": "tar.gz", ".tgz": "tar.gz", ".zip": "zip"}
@@ -48,14 +47,14 @@ def read(file: str) -> bytes:
     """
     try:
         if file == STANDARD:
-            archive = sys.stdin.buffer.read(MAX_ARCHIVE_BYTES + 1)
+            archive = sys.stdin.buffer.read(MAX_BODY_BYTES + 1)
         else:
             with Path(file).open("rb") as opened:
-                archive = opened.read(MAX_ARCHIVE_BYTES + 1)
+                archive = opened.read(MAX_BODY_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{file} can't be read: {error.strerror}") from None
-    if len(archive) > MAX_ARCHIVE_BYTES:
-        raise ConfigError(f"{file} has more than {MAX_ARCHIVE_BYTES // 2**20} MiB; import it in parts")
+    if len(archive) > MAX_BODY_BYTES:
+        raise ConfigError(f"{file} has more than {MAX_BODY_BYTES // 2**20} MiB; import it in parts")
     return archive
 
 

@@ -11,8 +11,15 @@ from memlane.client import Client
 from memlane.models import Task
 
 
-def run(ask: Callable[[Client], Task], place: Place, *, as_json: bool, wait_s: float | None) -> Exit:
-    """Get a task by ``ask``, with ``wait_s`` wait for its end, and show it.
+def run(
+    ask: Callable[[Client], Task],
+    place: Place,
+    *,
+    as_json: bool,
+    wait_s: float | None,
+    show: Callable[..., Exit] = tell,
+) -> Exit:
+    """Get a task by ``ask``, with ``wait_s`` wait for its end, and ``show`` it.
 
     Raises:
         NotFound: no such task for this client.
@@ -25,7 +32,7 @@ def run(ask: Callable[[Client], Task], place: Place, *, as_json: bool, wait_s: f
         task = ask(client)
         if wait_s is not None and not task.finished:
             task = follow(client, task, wait_s)
-    return tell(task, as_json=as_json)
+    return show(task, as_json=as_json)
 
 
 def text_of(given: str) -> str:

@@ -22,7 +22,7 @@ def show_history(file: str | None, place: Place, *, limit: int, as_json: bool) -
         MemlaneApiError: the service refused.
         Unreachable: it gave no answer.
     """
-    document = None if file is None else _document(file)
+    document = None if file is None else document_of(file)
     with connected(place) as client:
         page = client.revisions(limit=limit, document=document, workspace=place.workspace)
     sys.stdout.write(page.to_json() + "\n" if as_json else "".join(map(_told, page.revisions)))
@@ -44,7 +44,12 @@ def show_diff(revision: str, place: Place, *, as_json: bool) -> Exit:
     return Exit.OK
 
 
-def _document(file: str) -> Document:
+def document_of(file: str) -> Document:
+    """The document that ``<scope>/<path>`` names.
+
+    Raises:
+        ConfigError: it names no scope and path.
+    """
     named, _, path = file.partition("/")
     for scope in get_args(Scope):
         if scope == named and path:

@@ -41,6 +41,14 @@ def tell(task: Task, *, as_json: bool) -> Exit:
     return Exit.TASK_FAILED
 
 
+def tell_cancelled(task: Task, *, as_json: bool) -> Exit:
+    """Print what became of a task that was to be cancelled; one that ended otherwise is a failure."""
+    cancelled = task.outcome == "cancelled"
+    word = "cancelled" if cancelled else task.outcome or "told to stop"
+    sys.stdout.write(task.to_json() + "\n" if as_json else f"{task.task_id} is {word}\n")
+    return Exit.OK if cancelled or not task.finished else Exit.TASK_FAILED
+
+
 def printable(text: str) -> str:
     """Replace what would steer a terminal; such text comes from a model or another machine."""
     return "".join(character if character.isprintable() else " " for character in text)
@@ -60,7 +68,12 @@ def _progress() -> Iterator[Callable[[Task], object]]:
 
 def _state(task: Task) -> str:
     place = f", position {task.position}" if task.position else ""
-    return f"{task.task_id} is {task.status}{place}"
+    turn = (
+        f", turn {task.progress.turn} of {task.progress.max_turns}"
+        if task.progress and task.progress.turn
+        else ""
+    )
+    return f"{task.task_id} is {task.status}{place}{turn}"
 
 
 def _told(task: Task) -> str:

@@ -10,6 +10,11 @@ from tests.support.lived_in import settle
 from tests.support.memlane_up import Running, StartService, environment, running_memlane
 
 
+@pytest.fixture(autouse=True)
+def all_unmeasured(unmeasured: None) -> None:
+    """Measure nothing of whole services."""
+
+
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[StartService]:
     """Start a service in the test's folder; settings as keyword arguments."""

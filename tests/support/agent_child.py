@@ -77,6 +77,12 @@ class AgentChild:
                 return _result(message)
             self._early.append(message)
 
+    def notifications(self, method: str) -> list[Any]:
+        """Params of the notifications that came before the answers read so far; each is given once."""
+        found = [one for one in self._early if isinstance(one, jsonrpc.Notification) and one.method == method]
+        self._early = [one for one in self._early if one not in found]
+        return [one.params for one in found]
+
     def remember(self, content: str, *, timeout_s: float = 20, **params: Any) -> Any:
         """Call the remember method with our meta."""
         return self.call(acp.REMEMBER, remember_params(self, content, **params), timeout_s=timeout_s)

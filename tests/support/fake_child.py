@@ -1,8 +1,8 @@
 """An agent child that misbehaves on request: a real process speaking ACP, standard library only.
 
-Run as a script it is the child; imported it offers the command that starts one. Every process appends
-its id and its process group's to ``started`` in its working directory. If there is a named pipe ``taken``
-there, the child writes to it when it takes a remember call.
+Every process appends its id and its process group's to ``started`` in its working directory. If there is a
+named pipe ``taken`` there, the child writes to it when it takes a remember or undo call. A remember call
+whose content is ``WELL`` is served well by all of them.
 """
 
 import json
@@ -13,27 +13,33 @@ import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
+ROOT = Path(__file__).resolve().parents[2]
 ABSENT = 4_000_000
+WELL = "be well"
 STARTED = "started"
 GRANDCHILD = "grandchild"
 REMEMBER = "qwen/control/workspace/memory/remember"
 AVAILABILITY = f"{REMEMBER}/availability"
 RESOLVE = "memlane/memory/resolve"
 UNDO = "memlane/memory/undo"
+CANCEL = "memlane/cancel"
 SNAPSHOT = "memlane/memory/snapshot"
 RECORD = "memlane/memory/record"
 PING = "qwen/status/channel/ping"
-LONG_SUMMARY_CHARS = 1000
 
 
-def command(behaviour: str, *, first_only: Path | None = None) -> list[str]:
+def command(behaviour: str, *, first_only: Path | None = None, until: Path | None = None) -> list[str]:
     """The command of a child with this behaviour.
 
     Args:
         first_only: a file that doesn't exist; the process that creates it misbehaves, later ones are well.
+        until: a file; processes that are started once it exists are well.
     """
-    marker = [] if first_only is None else [str(first_only)]
-    return [sys.executable, "-I", "-S", str(Path(__file__).resolve()), behaviour, *marker]
+    markers = [f"{name}={path}" for name, path in (("first", first_only), ("until", until)) if path]
+    program = (
+        f"import sys; sys.path.append({str(ROOT)!r}); from tests.support.fake_child_run import main; main()"
+    )
+    return [sys.executable, "-I", "-S", "-c", program, behaviour, *markers]
 
 
 def pids(workspace: Path) -> list[int]:
@@ -110,6 +116,9 @@ class Child:
     def undo(self, message_id: object, params: dict[str, Any]) -> None:
         answer(message_id, {"summary": f"Took {params['revision']} back.", "touchedScopes": ["user"]})
 
+    def cancel(self, message_id: object, _params: dict[str, Any]) -> None:
+        answer(message_id, {"cancelling": False})
+
     def snapshot(self, message_id: object, params: dict[str, Any]) -> None:
         answer(message_id, {})
 
@@ -175,6 +184,29 @@ class HangsInCall(Child):
         pass
 
 
+class GivesUp(Child):
+    """A remember call waits for its cancel; what it is answered then is its content, as JSON."""
+
+    def remember(self, message_id: object, params: dict[str, Any]) -> None:
+        self.waiting = message_id, params
+
+    def cancel(self, message_id: object, params: dict[str, Any]) -> None:
+        remember_id, remember_params = self.waiting
+        assert params == {"taskId": remember_params["_meta"]["memlane/task"]["taskId"]}
+        answer(message_id, {"cancelling": True})
+        send({"jsonrpc": "2.0", "id": remember_id} | json.loads(remember_params["content"]))
+
+
+class IgnoresCancel(HangsInCall):
+    def cancel(self, message_id: object, params: dict[str, Any]) -> None:
+        pass
+
+
+class HangsInUndo(IgnoresCancel):
+    def undo(self, message_id: object, params: dict[str, Any]) -> None:
+        pass
+
+
 class ForeignHangsInCall(HangsInCall):
     capabilities: ClassVar[dict[str, Any]] = {}
 
@@ -191,6 +223,11 @@ class Deaf(Child):
 
     def remember(self, message_id: object, params: dict[str, Any]) -> None:
         sleep_for_ever()
+
+
+class StopsItself(Child):
+    def remember(self, message_id: object, params: dict[str, Any]) -> None:
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 class Stubborn(Child):
@@ -218,60 +255,10 @@ class NeedsTerm(Child):
         sleep_for_ever()
 
 
-class FloodsStderr(Child):
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        sys.stderr.buffer.write(b"y" * 1_000_000 + b"\n\x1b[31mred\x07\n")
-        sys.stderr.flush()
-        super().remember(message_id, params)
-
-
-class SaysJunk(Child):
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        write(b"hello\n123\nnull\n[]\n{}\n\n\xff\xfe\n")
-        super().remember(message_id, params)
-
-
-class SaysInvalidUtf8(Child):
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        write(b'{"jsonrpc":"2.0","id":%d,"result":{"summary":"a\xffb",' % int(str(message_id)))
-        write(b'"filesTouched":[],"touchedScopes":[]}}\n')
-
-
 class EndsInFrame(Child):
     def remember(self, message_id: object, params: dict[str, Any]) -> None:
         write(b'{"jsonrpc":"2.0","id":%d,"resu' % int(str(message_id)))
         os._exit(0)
-
-
-class AnswersTwice(Child):
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        super().remember(message_id, params)
-        answer(message_id, {"summary": "again", "filesTouched": [], "touchedScopes": []})
-
-
-class AnswersUnasked(Child):
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        answer(ABSENT, {})
-        answer("one", {})
-        send({"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "what?"}})
-        send({"jsonrpc": "2.0", "method": "memlane/progress", "params": {}})
-        super().remember(message_id, params)
-
-
-class AnswersAsTold(Child):
-    """The content of a remember call is the rest of the answer, as JSON."""
-
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        send({"jsonrpc": "2.0", "id": message_id} | json.loads(params["content"]))
-
-
-class ForeignAsTold(AnswersAsTold):
-    capabilities: ClassVar[dict[str, Any]] = {}
-
-
-class SendsHugeFrame(Child):
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        write(b"x" * 300_000)
 
 
 class HasGrandchild(Child):
@@ -294,23 +281,6 @@ class ClosesStdout(Child):
         sleep_for_ever()
 
 
-class Asks(Child):
-    """Calls the client back and reports what it got."""
-
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        send({"jsonrpc": "2.0", "id": "mine", "method": "fs/read_text_file", "params": {}})
-        reply = json.loads(sys.stdin.buffer.readline())
-        summary = json.dumps(reply)
-        answer(message_id, {"summary": summary, "filesTouched": [], "touchedScopes": []})
-
-
-class AsksWithoutReading(Child):
-    def remember(self, message_id: object, params: dict[str, Any]) -> None:
-        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "fs/read_text_file", "params": {}})
-        write(f"{line}\n".encode() * 20_000)
-        sleep_for_ever()
-
-
 class ClosesStdin(Child):
     def remember(self, message_id: object, params: dict[str, Any]) -> None:
         os.close(0)
@@ -318,14 +288,20 @@ class ClosesStdin(Child):
         sleep_for_ever()
 
 
+class ClosesStdinInCall(Child):
+    def remember(self, message_id: object, params: dict[str, Any]) -> None:
+        os.close(0)
+        sleep_for_ever()
+
+
+class NeverCommitted(Child):
+    def resolve(self, message_id: object, params: dict[str, Any]) -> None:
+        answer(message_id, {"result": None})
+
+
 class Unavailable(Child):
     def available(self, message_id: object, _params: dict[str, Any]) -> None:
         answer(message_id, {"available": False})
-
-
-class VaguelyAvailable(Child):
-    def available(self, message_id: object, _params: dict[str, Any]) -> None:
-        answer(message_id, {"available": "perhaps"})
 
 
 class HasSeenTheTask(Child):
@@ -346,51 +322,6 @@ class HangsInResolve(Child):
         pass
 
 
-def behaviours(kind: type[Child] = Child) -> dict[str, type[Child]]:
-    """All kinds of child by name."""
-    named = {kind.__name__: kind}
-    for special in kind.__subclasses__():
-        named |= behaviours(special)
-    return named
-
-
-def main() -> None:
-    with Path(STARTED).open("a") as listing:
-        listing.write(f"{os.getpid()} {os.getpgrp()}\n")
-    child = behaviours()[_behaviour()]()
-    child.starts()
-    methods = {
-        "initialize": child.initialize,
-        PING: child.ping,
-        AVAILABILITY: child.available,
-        REMEMBER: child.remember,
-        RESOLVE: child.resolve,
-        UNDO: child.undo,
-        SNAPSHOT: child.snapshot,
-        RECORD: child.record,
-    }
-    while line := sys.stdin.buffer.readline():
-        body = json.loads(line)
-        if body["method"] == REMEMBER and Path("taken").is_fifo():
-            Path("taken").write_text("taken")
-        methods[body["method"]](body["id"], body["params"])
-    child.input_ends()
-
-
 def _started(workspace: Path) -> list[tuple[int, int]]:
     lines = (workspace / STARTED).read_text().splitlines()
     return [(int(pid), int(group)) for pid, group in map(str.split, lines)]
-
-
-def _behaviour() -> str:
-    if len(sys.argv) <= 2:
-        return sys.argv[1]
-    try:
-        Path(sys.argv[2]).touch(exist_ok=False)
-    except FileExistsError:
-        return "Child"
-    return sys.argv[1]
-
-
-if __name__ == "__main__":
-    main()

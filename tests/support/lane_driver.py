@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from core.acp import Progress
 from core.ids import WorkspaceId
 from events.connect import connect
-from jobs.lanes import Grant
+from jobs.lanes import Grant, ProgressNote
 from jobs.tasks import End
 from tests.support.lane import DONE, LaneUnderTest
 
@@ -27,6 +28,12 @@ class LaneDriver:
         """What the worker gets for a task, which runs from then on."""
         self.start(task_id)
         return self._claimed().input
+
+    def tell_progress(self, turn: int) -> None:
+        """Let the running task say how far it is."""
+        grant = self._claimed()
+        progress = Progress(task_id=grant.task.id, turn=turn, max_turns=6)
+        self._lane.lanes.tell_progress([ProgressNote(self._lane.workspace, grant, progress)])
 
     def complete(
         self,

@@ -8,7 +8,7 @@ from tests.support.lane_model_steps import Bench
 
 _ALWAYS = settings(database=None, deadline=None, suppress_health_check=list(HealthCheck))
 
-EVERY_CHANGE = settings(_ALWAYS, max_examples=200, stateful_step_count=30, derandomize=True)
+EVERY_CHANGE = settings(_ALWAYS, max_examples=100, stateful_step_count=30, derandomize=True)
 STORM = settings(_ALWAYS, max_examples=400, stateful_step_count=50)
 # finds a difference, and leaves it as long as it is
 HUNT = settings(EVERY_CHANGE, max_examples=600, phases=[Phase.generate], report_multiple_bugs=False)

@@ -106,9 +106,17 @@ def show_history(base: MemoryBase, *, checkpoint: Checkpoint) -> None:
     open_store(base.path, checkpoint=checkpoint).show_history()
 
 
-def purge(base: MemoryBase, task: FencedTask, document: tuple[Scope, str], *, checkpoint: Checkpoint) -> None:
+def purge(
+    base: MemoryBase,
+    task: FencedTask,
+    document: tuple[Scope, str],
+    *,
+    checkpoint: Checkpoint,
+    native: bool = True,
+) -> None:
     """Open the store and purge one document."""
-    open_store(base.path, checkpoint=checkpoint).purge(task, {document}, base.roots)
+    store = open_store(base.path, checkpoint=checkpoint, renames=Renames(native=native))
+    store.purge(task, {document}, base.roots)
 
 
 def note_store_id(base: MemoryBase) -> None:

@@ -9,11 +9,20 @@ from agent.forget import forget
 from agent.models.interface import Model
 from agent.models.offline import OfflineModel
 from agent.remember import remember
-from agent.store_tasks import import_documents
+from agent.review import review
+from agent.store_tasks import apply, import_documents, undo
 from agent.task_run import TaskCall, Workplace
 from core.acp import Scope
-from core.ids import Kind, LaneId, new_task_id
-from core.memory_calls import DreamParams, ForgetParams, ImportParams, RememberParams
+from core.ids import Kind, LaneId, TaskId, new_task_id
+from core.memory_calls import (
+    ApplyParams,
+    DreamParams,
+    ForgetParams,
+    ImportParams,
+    RememberParams,
+    ReviewParams,
+    UndoParams,
+)
 from core.policies import Policy
 from memory.paths import Roots, find_roots
 from memory.store import FencedTask, Store, open_store
@@ -69,12 +78,24 @@ class TaskMemory:
         """Run an import task."""
         return import_documents(params, call or task_call("import"), self._workplace)
 
+    def undo(self, revision: str) -> dict[str, Any]:
+        """Run an undo task."""
+        return undo(UndoParams(cwd="/", revision=revision), task_call("undo"), self._workplace)
+
+    def apply(self, preview: TaskId, *, kind: Kind) -> dict[str, Any]:
+        """Run the task that applies a dry run of this kind."""
+        return apply(ApplyParams(cwd="/", preview=preview), task_call(kind), self._workplace)
+
+    def review(self, params: ReviewParams) -> dict[str, Any]:
+        """Run a review task."""
+        return review(params, task_call("review"), self._workplace)
+
     @property
     def _workplace(self) -> Workplace:
         return Workplace(self.store, self.roots, self.model, self.model, self.policy)
 
 
-def task_call(kind: Kind, *, time_ms: int = 290_000) -> TaskCall:
+def task_call(kind: Kind, *, time_ms: int = 290_000, dry_run: bool = False) -> TaskCall:
     """A fresh task that has so much time left."""
     task = FencedTask(new_task_id(kind), LANE, 1, kind)
-    return TaskCall(task, Deadline.after(time_ms))
+    return TaskCall(task, Deadline.after(time_ms), dry_run=dry_run)

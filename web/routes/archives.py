@@ -6,10 +6,9 @@ from typing import Any, Final, get_args
 from flask import Flask, request
 from werkzeug.wrappers import Response
 
-from core.acp import ArchiveFormat, ConflictPolicy
+from core.acp import MAX_BODY_BYTES, ArchiveFormat, ConflictPolicy
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
-from jobs.limits import MAX_IMPORT_BYTES
 from jobs.tasks import Submission, compact_json
 from memory.archive import pack
 from memory.errors import ArchiveTooLarge
@@ -73,7 +72,7 @@ def _task_input(archive: bytes, archive_format: ArchiveFormat) -> dict[str, Any]
     unpacked = unpack(archive, archive_format)
     documents = [{"scope": one.scope, "path": one.path, "content": one.content} for one in unpacked.documents]
     task_input = {"documents": documents, "skipped": unpacked.skipped}
-    if len(compact_json(task_input).encode()) > MAX_IMPORT_BYTES:
+    if len(compact_json(task_input).encode()) > MAX_BODY_BYTES:
         raise ArchiveTooLarge("The documents have more than 10 MiB together; import them in parts")
     return task_input
 

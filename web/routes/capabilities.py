@@ -5,12 +5,11 @@ from typing import Any
 from flask import Flask
 from werkzeug.wrappers import Response
 
-from core.acp import MAX_CONTENT_BYTES
+from core.acp import MAX_BODY_BYTES, MAX_CONTENT_BYTES
 from core.workspaces import Workspaces
 from events.errors import StorageUnavailable
 from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
-from web.body import MAX_BODY_BYTES
 from web.problems import json_response
 
 FEATURES = (

@@ -1,26 +1,27 @@
 """What a workspace's memory holds: its documents, its indexes, and what a search finds in it."""
 
-from typing import Any
-from urllib.parse import quote, unquote
+from typing import Any, Final
+from urllib.parse import unquote, urlencode
 
 from flask import Flask, request
 from werkzeug.wrappers import Response
 
 from core.text import well_formed
 from core.workspaces import Workspaces
-from memory.library import KnownDocument, Library, Listing
+from memory.library import Library, ListedDocument, Listing
 from web.door import TARGET
 from web.errors import DocumentNotFound
-from web.memory_view import describe_document, describe_hit, describe_left_out
+from web.memory_view import describe_document, describe_hit, describe_left_out, describe_listed
 from web.offload import offload
 from web.problems import json_response, revalidated
-from web.query import limit_in, scope_of, scopes_in, text_in
+from web.query import choice_in, limit_in, scope_of, scopes_in, text_in
 from web.selector import rules_for, select
 
 DEFAULT_PAGE = 200
 MAX_PAGE = 1_000
 DEFAULT_HITS = 20
 MAX_HITS = 100
+_REVIEWS: Final = ("any", "waiting")
 
 
 class DocumentRoutes:
@@ -42,11 +43,12 @@ class DocumentRoutes:
             app.add_url_rule(rule, view_func=self.search_documents, methods=["GET"])
 
     def list_documents(self, selector: str | None = None) -> Response:
-        """List documents by scope and path, a page at a time."""
+        """List documents by scope and path, a page at a time; ``review=waiting`` those that wait for one."""
         workspace = select(self._workspaces, selector)
         scopes = scopes_in(request.args)
         limit = limit_in(request.args, default=DEFAULT_PAGE, most=MAX_PAGE)
-        listing = offload(lambda: self._library.documents(workspace.path, scopes))
+        waiting = choice_in(request.args, "review", _REVIEWS, default="any") == "waiting"
+        listing = offload(lambda: self._library.documents(workspace.path, scopes, only_waiting=waiting))
         return _page(listing, limit=limit, after=request.args.get("cursor", ""))
 
     def show_document(self, scope: str, path: str, selector: str | None = None) -> Response:
@@ -56,7 +58,7 @@ class DocumentRoutes:
         known = offload(lambda: self._library.read(workspace.path, chosen, decoded))
         if known is None:
             raise DocumentNotFound
-        return revalidated(describe_document(known, with_content=True))
+        return revalidated(describe_document(known))
 
     def show_index(self, scope: str, selector: str | None = None) -> Response:
         """Show the index of one scope."""
@@ -78,20 +80,17 @@ def _page(listing: Listing, *, limit: int, after: str) -> Response:
     left = sorted((one for one in listing.documents if _place(one) > after), key=_place)
     page = left[:limit]
     body: dict[str, Any] = {
-        "documents": [describe_document(one) for one in page],
+        "documents": [describe_listed(one) for one in page],
         "leftOut": [describe_left_out(one) for one in listing.left_out],
         "nextCursor": None,
     }
     if len(left) == len(page):
         return json_response(body)
     body["nextCursor"] = _place(page[-1])
-    query = f"?limit={limit}&cursor={quote(body['nextCursor'], safe='')}"
-    scope = f"&scope={request.args['scope']}" if "scope" in request.args else ""
-    return json_response(
-        body, headers={"Link": f'<{request.environ[TARGET].path}{query}{scope}>; rel="next"'}
-    )
+    query = urlencode({**request.args.to_dict(), "limit": limit, "cursor": body["nextCursor"]})
+    return json_response(body, headers={"Link": f'<{request.environ[TARGET].path}?{query}>; rel="next"'})
 
 
-def _place(known: KnownDocument) -> str:
+def _place(known: ListedDocument) -> str:
     """What a listing is sorted by, as a cursor can hold it."""
     return well_formed(f"{known.file.scope}:{known.file.path}")

@@ -1,5 +1,6 @@
-"""Tasks on a workspace's memory: submit one, look one up, apply a preview."""
+"""Tasks on a workspace's memory: submit one, look one up, cancel it, apply a preview."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from flask import Flask, g, request
@@ -10,9 +11,12 @@ from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
 from jobs.previews import apply_preview
 from jobs.tasks import Submission, Task
+from memory.errors import StoreUnusable
+from memory.library import Library
 from web.client_id import client_id_of
 from web.door import REQUEST_ID
 from web.errors import DreamTaskNotFound, ForgetTaskNotFound, RememberTaskNotFound, TaskNotFound
+from web.offload import offload
 from web.problems import json_response, revalidated
 from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 from web.selector import prefix_of, rules_for, select
@@ -46,8 +50,9 @@ KINDS_OF_TASK = (
 class MemoryRoutes:
     """``…/memory/{remember,forget,dream}`` and ``…/memory/tasks``."""
 
-    def __init__(self, jobs: JobsClient, workspaces: Workspaces, *, home: str) -> None:
+    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, home: str) -> None:
         self._jobs = jobs
+        self._library = library
         self._workspaces = workspaces
         self._home = home
 
@@ -57,6 +62,7 @@ class MemoryRoutes:
             self._register(app, kind)
         for rule in rules_for(f"{ANY_TASK}/<task_id>"):
             app.add_url_rule(rule, view_func=self.find_any, methods=["GET"])
+            app.add_url_rule(f"{rule}/cancel", view_func=self.cancel_any, methods=["POST"])
 
     def _register(self, app: Flask, kind: KindOfTask) -> None:
         def submit(selector: str | None = None) -> Response:
@@ -65,10 +71,18 @@ class MemoryRoutes:
         def find(task_id: str, selector: str | None = None) -> Response:
             return self.find(kind, task_id, selector)
 
+        def cancel(task_id: str, selector: str | None = None) -> Response:
+            return self._cancelled(kind.kind, task_id, selector, not_found=kind.not_found)
+
         def apply(task_id: str, selector: str | None = None) -> Response:
             return self.apply(kind, task_id, selector)
 
-        views = (("", submit, "POST"), ("/<task_id>", find, "GET"), ("/<task_id>/apply", apply, "POST"))
+        views = (
+            ("", submit, "POST"),
+            ("/<task_id>", find, "GET"),
+            ("/<task_id>/cancel", cancel, "POST"),
+            ("/<task_id>/apply", apply, "POST"),
+        )
         for rule in rules_for(kind.path):
             for end, view, method in views:
                 name = f"{view.__name__}_{kind.kind}"
@@ -99,12 +113,41 @@ class MemoryRoutes:
         workspace = select(self._workspaces, selector)
         return self._shown(self._require(workspace, kind_of(task_id), task_id, not_found=TaskNotFound))
 
+    def cancel_any(self, task_id: str, selector: str | None = None) -> Response:
+        """Cancel a task of any kind."""
+        return self._cancelled(kind_of(task_id), task_id, selector, not_found=TaskNotFound)
+
     def apply(self, kind: KindOfTask, task_id: str, selector: str | None) -> Response:
         """Queue the task that commits what a dry run showed."""
         workspace = select(self._workspaces, selector)
         preview = self._require(workspace, kind.kind, task_id, not_found=kind.not_found)
-        task = apply_preview(self._jobs, workspace.id, preview, request_id=request.environ[REQUEST_ID])
+        task = apply_preview(
+            self._jobs,
+            workspace.id,
+            preview,
+            check=lambda: self._require_fresh(workspace, preview),
+            request_id=request.environ[REQUEST_ID],
+        )
         return accepted(task, workspace, path=kind.path, named=selector is not None)
+
+    def _cancelled(
+        self, kind: Kind | None, task_id: str, selector: str | None, *, not_found: type[TaskNotFound]
+    ) -> Response:
+        """Cancel a task: 202 with the task, which has ended if it never ran, and else is told to end."""
+        workspace = select(self._workspaces, selector)
+        client_id = client_id_of(request)
+        task = self._jobs.cancel(workspace.id, kind, task_id, client_id=client_id) if kind else None
+        if task is None:
+            raise not_found
+        return json_response(describe(task, home=self._home), status=202)
+
+    def _require_fresh(self, workspace: Workspace, preview: Task) -> None:
+        """Refuse a preview that is known to be stale; a web that can't look leaves that to the task."""
+        if not self._jobs.is_idle(workspace.id):
+            return  # what memory is like when its turn comes is not known yet
+        library = self._library
+        with suppress(StoreUnusable):
+            offload(lambda: library.foresight().require_applicable(preview.id, library.roots(workspace.path)))
 
     def _require(
         self, workspace: Workspace, kind: Kind | None, task_id: str, *, not_found: type[TaskNotFound]

@@ -64,7 +64,8 @@ class RevisionRoutes:
         """Queue the task that takes a revision back."""
         workspace = select(self._workspaces, selector)
         client_id = client_id_of(request)
-        offload(lambda: self._library.revisions().find(revision, self._library.roots(workspace.path)))
+        is_idle = self._jobs.is_idle(workspace.id)
+        offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
         submission = Submission(
             kind="undo",
             input={"revision": revision},
@@ -73,6 +74,14 @@ class RevisionRoutes:
         )
         task = self._jobs.submit(workspace.id, submission)
         return accepted(task, workspace, path=ANY_TASK, named=selector is not None)
+
+    def _require_undoable(self, workspace: Workspace, revision: str, *, is_idle: bool) -> None:
+        """Refuse what is known to come to nothing; what tasks before it will change is not known yet."""
+        roots = self._library.roots(workspace.path)
+        if is_idle:
+            self._library.foresight().require_undoable(revision, roots)
+        else:
+            self._library.revisions().require_kept(revision, roots)
 
     def _page(self, workspace: Workspace, query: MultiDict[str, str], *, limit: int) -> RevisionPage:
         revisions, roots = self._library.revisions(), self._library.roots(workspace.path)

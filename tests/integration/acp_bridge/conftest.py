@@ -8,7 +8,7 @@ import pytest
 from acp_bridge.bridge import Bridge, open_bridge
 from acp_bridge.limits import Limits
 from core import acp
-from core.memory_calls import MemoryCall, RememberParams, RememberResult
+from core.memory_calls import MemoryCall, RememberParams, RememberResult, TaskResult, UndoParams
 from tests.support import fake_child
 from tests.support.child_processes import running_in_group, wait_until_group_is_gone
 
@@ -21,6 +21,7 @@ class Desk:
 
     bridge: Bridge
     path: Path
+    cure: Path
     taken: Path = field(init=False)
 
     def __post_init__(self):
@@ -44,6 +45,13 @@ class Desk:
     def available(self):
         return self.bridge.available(str(self.path))
 
+    def undo(self):
+        params = UndoParams(cwd=str(self.path), revision="r7")
+        return self.run(MemoryCall(acp.UNDO, params, TaskResult))
+
+    def cancel(self, task_id="remember-1"):
+        self.bridge.cancel(str(self.path), task_id)
+
     def kill(self):
         self.bridge.kill(str(self.path))
 
@@ -56,11 +64,15 @@ class Desk:
     def extend(self, ms):
         self.bridge.extend(str(self.path), ms)
 
+    def heal(self):
+        """Have children that were opened as curable behave well from their next start on."""
+        self.cure.touch()
+
     def watch_taken(self):
         os.mkfifo(self.taken)
 
     def wait_taken(self):
-        """Block until the child has taken a remember call."""
+        """Block until the child has taken a remember or undo call."""
         assert self.taken.read_text() == "taken"
 
 
@@ -70,20 +82,30 @@ def open_desk(tmp_path):
     desks: list[Desk] = []
 
     def open_one(
-        behaviour="Child", *, once=False, command=None, idle_s=60.0, resolver="Child", keep_fds=(), **limits
+        behaviour="Child",
+        *,
+        once=False,
+        curable=False,
+        command=None,
+        idle_s=60.0,
+        resolver="Child",
+        keep_fds=(),
+        **limits,
     ):
         path = tmp_path / f"workspace-{len(desks)}"
         path.mkdir()
         marker = tmp_path / f"marker-{len(desks)}" if once else None
+        cure = tmp_path / f"cure-{len(desks)}"
+        child = fake_child.command(behaviour, first_only=marker, until=cure if curable else None)
         bridge = open_bridge(
-            command=command or fake_child.command(behaviour, first_only=marker),
+            command=command or child,
             own_command=fake_child.command(resolver),
             environment=os.environ,
             idle_s=idle_s,
             limits=Limits(**(QUICK | limits)),
             keep_fds=keep_fds,
         )
-        desks.append(Desk(bridge, path))
+        desks.append(Desk(bridge, path, cure))
         return desks[-1]
 
     yield open_one

@@ -8,7 +8,7 @@ from acp_bridge.bridge import open_bridge
 from acp_bridge.errors import AgentFailed, AgentProtocolError, AgentUnavailable
 from core import acp
 from core.errors import ConfigError
-from core.memory_calls import MemoryCall, RememberParams, RememberResult, TaskResult, UndoParams
+from core.memory_calls import MemoryCall, RememberParams, RememberResult
 
 
 def seen_by_child(result: RememberResult) -> Any:
@@ -65,9 +65,8 @@ def test_a_foreign_child_never_sees_our_meta_and_its_unknown_keys_are_ignored(op
 
 def test_what_a_foreign_child_cannot_serve_goes_to_a_child_of_ours(open_desk):
     desk = open_desk("Foreign")
-    params = UndoParams(cwd=str(desk.path), revision="r7")
 
-    result = desk.run(MemoryCall(acp.UNDO, params, TaskResult))
+    result = desk.undo()
 
     assert result.summary == "Took r7 back."
     assert len(desk.pids()) == 2
@@ -159,13 +158,27 @@ def test_a_child_of_ours_may_say_which_fence_the_store_holds(open_desk, data, fe
     assert (caught.value.error_kind, caught.value.stored_fence) == ("lease_lost", fence)
 
 
-def test_a_foreign_child_has_no_say_about_fences(open_desk):
-    error = {"code": -32099, "message": "late", "data": {"errorKind": "lease_lost", "storedFence": 2**62}}
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [({"modelCalls": 2}, acp.Usage(model_calls=2)), (None, None), ("much", None), ({"modelCalls": -1}, None)],
+)
+def test_a_child_of_ours_may_say_what_a_failed_task_cost(open_desk, usage, told):
+    error = {"code": -32099, "message": "no", "data": {"errorKind": "remember_no_update", "usage": usage}}
+
+    with pytest.raises(AgentFailed) as caught:
+        open_desk("AnswersAsTold").remember(json.dumps({"error": error}))
+
+    assert caught.value.usage == told
+
+
+def test_a_foreign_child_has_no_say_about_fences_and_cost(open_desk):
+    data = {"errorKind": "lease_lost", "storedFence": 2**62, "usage": {"modelCalls": 2}}
+    error = {"code": -32099, "message": "late", "data": data}
 
     with pytest.raises(AgentFailed) as caught:
         open_desk("ForeignAsTold").remember(json.dumps({"error": error}))
 
-    assert caught.value.stored_fence is None
+    assert (caught.value.stored_fence, caught.value.usage) == (None, None)
 
 
 def good(**changes: Any) -> dict[str, Any]:

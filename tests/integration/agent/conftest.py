@@ -17,7 +17,7 @@ def offline(tmp_path: Path) -> Iterator[AgentChild]:
 
 
 @pytest.fixture
-def start_child(tmp_path: Path) -> Iterator[StartChild]:
+def start_child(tmp_path: Path, unmeasured: None) -> Iterator[StartChild]:
     with ExitStack() as stack:
 
         def start(script: Script) -> tuple[AgentChild, ScriptedModel]:

@@ -19,7 +19,10 @@ def test_the_recorded_requests_get_the_recorded_answers(offline: AgentChild) -> 
     assert (refused.error_code, refused.message) == (-32602, "Invalid params: Invalid scope")
     offline.remember("The release branch is cut on Fridays", scope="project")
 
-    assert offline.call(acp.DREAM, WS) == {
+    answer = offline.call(acp.DREAM, WS)
+
+    assert answer.pop("left")["scope"] == "project"
+    assert answer == {
         "summary": "Managed auto-memory dream (agent): Nothing needed consolidation.",
         "touchedTopics": [],
         "dedupedEntries": 0,

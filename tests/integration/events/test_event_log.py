@@ -40,6 +40,9 @@ class Writer:
         self._keys = [keys.lane, keys.events]
         self._channel = keys.channel
 
+    def tell_aside(self, payload: str, *, place: int, client: str = "") -> None:
+        self.lane.redis.publish(self.lane.keys.asides, f"{place} {client} {payload}")
+
     def append(self, count: int = 1, *, client: str = "") -> None:
         self._script(keys=self._keys, args=[self._channel, new_uuid(), count, client])
 
@@ -244,6 +247,58 @@ def test_a_log_that_starts_anew_tells_its_readers(own_redis: EmbeddedRedis):
         assert '"reason":"epoch_reset"' in resync.data_json
         assert event.id == 1
     hub.close()
+
+
+def test_an_event_aside_reaches_the_readers_of_every_instance_without_an_id(redis_url: str, writer: Writer):
+    hubs = [open_hub(redis_url, [writer.lane.workspace]) for _ in range(2)]
+    readers = [hub.open(writer.lane.workspace, after=None, epoch=None) for hub in hubs]
+    writer.append()
+    for reader in readers:
+        read(reader, 1)
+
+    writer.tell_aside('{"n":[]}', place=1, client="client_a")
+
+    for reader in readers:
+        (aside,) = read(reader, 1)
+        assert (aside.id, aside.type, aside.data_json, aside.originator) == (
+            None,
+            kinds.TASK_PROGRESS,
+            '{"n":[]}',
+            "client_a",
+        )
+    for hub, reader in zip(hubs, readers, strict=True):
+        reader.close()
+        hub.close()
+
+
+def test_a_reader_gets_the_newest_aside_in_its_place_and_never_one_that_is_past(
+    hub: EventHub, writer: Writer
+):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append()
+        for number in range(3):
+            writer.tell_aside(f'{{"n":{number}}}', place=1)
+        writer.append()
+        wait_until_seen(hub, writer, 2)
+        first = [(event.id, event.data_json) for event in read(subscription, 3)]
+        writer.tell_aside('{"n":3}', place=1)  # told late: the event 2 was read before it
+        writer.append()
+        later = [event.id for event in read(subscription, 1)]
+
+    assert first == [(1, '{"n":[]}'), (None, '{"n":2}'), (2, '{"n":[]}')]
+    assert later == [3]
+
+
+def test_who_comes_later_hears_nothing_of_an_aside(hub: EventHub, writer: Writer):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append()
+        read(subscription, 1)
+        writer.tell_aside("{}", place=1)
+        read(subscription, 1)
+
+        with hub.open(writer.lane.workspace, after=None, epoch=None) as later:
+            assert later.next(0.01) is None
+        assert subscription.next(0.01) is None
 
 
 def test_closing_the_hub_wakes_its_readers(redis_url: str):

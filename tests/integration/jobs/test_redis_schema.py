@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from core.acp import Progress
 from core.ids import ClientId, TaskId, new_task_id
 from core.settings import Settings
 from events.connect import connect
@@ -17,7 +18,7 @@ from jobs.broker import Doorbell, open_broker
 from jobs.broker_probe import BrokerProbe
 from jobs.deployment import Deployment
 from jobs.errors import Overloaded, QueueFull
-from jobs.lanes import Lease
+from jobs.lanes import Lease, ProgressNote
 from jobs.registry import WorkerRegistry
 from jobs.requirements import check_redis
 from jobs.tasks import End, Submission
@@ -28,7 +29,12 @@ from tests.support.lane import DONE, LaneUnderTest
 
 SECTION = "What Redis holds"
 ABBREVIATIONS = {"B:": "P:<workspace id>:", "P:": "memlane:1:{p<nnn>}:"}
-PLACEHOLDERS = {"nnn": r"\d{3}", "workspace id": "[0-9a-f]{16}", "task id": "[a-z]+-[0-9a-f-]{36}"}
+PLACEHOLDERS = {
+    "nnn": r"\d{3}",
+    "workspace id": "[0-9a-f]{16}",
+    "task id": "[a-z]+-[0-9a-f-]{36}",
+    "payload": r"\{.*\}",
+}
 TYPES = {"zset": "sorted set"}
 
 
@@ -123,6 +129,9 @@ def run_to_its_end(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
     grant = lane.granted()
     lease = Lease(lane.workspace, grant.claim, grant.fence)
     lane.lanes.renew([lease])
+    progress = Progress(task_id=grant.task.id, turn=1, max_turns=6)
+    lane.lanes.tell_progress([ProgressNote(lane.workspace, grant, progress)])
+    look_now()
     fence = lane.lanes.refence(lease, at_least=grant.fence + 1)
     assert fence is not None
     look_now()

@@ -1,12 +1,13 @@
 """How long a lane keeps its turn: real lanes and doorbells, agents on a clock of the test's own."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from core.memory_calls import RememberResult
+from core.memory_calls import ForgetResult, RememberResult
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect
@@ -16,8 +17,10 @@ from jobs.broker import Doorbell, open_broker
 from jobs.deployment import Deployment
 from jobs.keeper import Keeper
 from jobs.presence import Presence
+from jobs.progress import ProgressTeller
 from jobs.registry import WorkerRegistry
 from memlane.embedded import EmbeddedRedis
+from tests.support.lane import DONE as SAVED
 from tests.support.lane import LaneUnderTest
 
 if TYPE_CHECKING:
@@ -37,18 +40,18 @@ class Agents:
         """
         self.now_ms = 0
         self.ran = 0
-        self.kills = 0
+        self.cancels = 0
         self._task_ms = task_ms
         self._after = after
 
-    def run(self, *_: Any) -> RememberResult:
+    def run(self, *_: Any, **__: Any) -> RememberResult:
         self.ran += 1
         self.now_ms += self._task_ms
         self._after(self.ran)
         return DONE
 
-    def kill(self, _workspace: str) -> None:
-        self.kills += 1
+    def cancel(self, *_: Any) -> None:
+        self.cancels += 1
 
     def extend(self, *_: Any) -> None:
         """Nothing has a life to be extended."""
@@ -66,6 +69,7 @@ class Bench:
         self.monkeypatch = monkeypatch
         registry = WorkerRegistry(connect(settings.state))
         self.keeper = Keeper(self.lane.lanes, renew_ms=60_000)
+        self.progress = ProgressTeller(self.lane.lanes)
         self.presence = Presence(registry, "w", facts={}, ask=lambda _: True, period_s=60.0)
 
     def runner(self, agents: Agents, *, tasks: int, batch: int = 64) -> LaneRunner:
@@ -77,6 +81,7 @@ class Bench:
             keeper=self.keeper,
             doorbell=self.doorbell,
             presence=self.presence,
+            progress=self.progress,
             deployment=Deployment(self.lane.redis, configured=None),
             bridge=cast("Bridge", agents),
             workspaces=self.workspaces,
@@ -91,6 +96,7 @@ class Bench:
     def close(self) -> None:
         self.keeper.close()
         self.presence.close()
+        self.progress.close()
 
 
 @pytest.fixture
@@ -144,4 +150,23 @@ def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench:
 
     runner.run_lane(bench.lane.workspace, 3)  # returns, though its end could not be written
 
-    assert (agents.ran, agents.kills) == (1, 1)
+    assert (agents.ran, agents.cancels) == (1, 1)
+
+
+def test_what_a_purge_names_has_lost_request_and_result_when_its_end_is_told(bench: Bench):
+    class Purging(Agents):
+        def run(self, *_: Any, **_options: Any) -> Any:
+            return ForgetResult(
+                summary="", removed_entries=[], touched_topics=[], touched_scopes=[], purged_tasks=[told]
+            )
+
+    lane = bench.lane
+    told, _ = lane.submit("hunter2")
+    lane.finish(lane.granted(store_id="s"), replace(SAVED, result={"summary": "Saved hunter2."}))
+
+    bench.take_turn(Purging(task_ms=1), tasks=1)
+
+    assert lane.redis.get(lane.keys.input(told)) is None
+    record = lane.redis.hgetall(lane.keys.task(told))
+    assert "hunter2" not in str(record)
+    assert record["status"] == "completed"

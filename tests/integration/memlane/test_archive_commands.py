@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memlane.client import MAX_ARCHIVE_BYTES, Client
+from core.acp import MAX_BODY_BYTES
+from memlane.client import Client
 from memlane.errors import MemlaneApiError
 from tests.support.archives import GOOD, tarred, zipped
 from tests.support.command_line import QUEUED, run
@@ -102,7 +103,7 @@ def test_an_import_reads_standard_input(monkeypatch):
 
 
 def test_a_file_that_can_not_be_imported_is_not_sent(tmp_path: Path, capsys):
-    (tmp_path / "large.zip").write_bytes(bytes(MAX_ARCHIVE_BYTES + 1))
+    (tmp_path / "large.zip").write_bytes(bytes(MAX_BODY_BYTES + 1))
     with scripted_service([Reply(202, TASK)]) as service:
         assert run("import", str(tmp_path / "none.zip"), "--url", service.url) == 2
         assert run("import", str(tmp_path / "large.zip"), "--url", service.url) == 2

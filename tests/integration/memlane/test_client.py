@@ -91,6 +91,17 @@ def test_a_preview_is_applied_at_its_own_task():
     assert (service.requests[0].method, service.requests[0].path) == ("POST", path)
 
 
+def test_a_task_is_cancelled_at_its_own_place():
+    with client_of(Reply(202, TASK | {"cancelRequested": True})) as (client, service):
+        task = client.cancel("undo-1")
+
+    assert (service.requests[0].method, service.requests[0].path) == (
+        "POST",
+        "/workspace/memory/tasks/undo-1/cancel",
+    )
+    assert task.cancel_requested
+
+
 def test_a_task_of_a_kind_without_a_place_of_its_own_is_found_among_all():
     with client_of(Reply(200, TASK)) as (client, service):
         client.get("undo-1")
@@ -248,12 +259,17 @@ def test_an_event_knows_when_it_happened():
 
 def test_waiting_ends_with_the_task_and_tells_each_change():
     running = TASK | {"status": "running", "position": None}
-    changes: list[str] = []
-    replies = [Reply(202, TASK), Reply(200, TASK), Reply(200, running), Reply(200, running), Reply(200, DONE)]
-    with client_of(*replies) as (client, service):
-        task = client.wait(client.remember("hello"), on_change=lambda task: changes.append(task.status))
+    further = running | {"progress": {"turn": 1, "maxTurns": 6, "lastTool": "edit", "filesTouched": 1}}
+    changes: list[tuple[str, int]] = []
+    answers = [TASK, TASK, running, running, further, DONE]
 
-    assert changes == ["running", "completed"]
+    def note(task: Task) -> None:
+        changes.append((task.status, task.progress.turn if task.progress else 0))
+
+    with client_of(*(Reply(200, answer) for answer in answers)) as (client, service):
+        task = client.wait(client.remember("hello"), on_change=note)
+
+    assert changes == [("running", 0), ("running", 1), ("completed", 0)]
     assert task.result is not None
     assert task.result.files_touched == ("~/.qwen/a.md",)
     assert service.requests[-1].path == f"/workspaces/0295621f3cf988a7/memory/remember/{TASK['taskId']}"

@@ -27,11 +27,14 @@ def test_a_task_can_be_looked_up_and_waited_for(capsys):
     assert json.loads(second) == DONE
 
 
-def test_getting_a_queued_task_can_wait_for_its_end(capsys):
-    with scripted_service([Reply(200, QUEUED), Reply(200, DONE)]) as service:
+def test_getting_a_queued_task_can_wait_for_its_end_and_shows_how_far_it_is(capsys):
+    running = QUEUED | {"status": "running", "position": None, "progress": {"turn": 2, "maxTurns": 6}}
+    with scripted_service([Reply(200, QUEUED), Reply(200, running), Reply(200, DONE)]) as service:
         assert run("get", QUEUED["taskId"], "--url", service.url, "--wait") == 0
 
-    assert capsys.readouterr().out.startswith("Saved")
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Saved")
+    assert f"{QUEUED['taskId']} is running, turn 2 of 6\n" in shown.err
 
 
 REVISION = {
@@ -84,6 +87,21 @@ def test_undo_asks_for_a_revision_to_be_taken_back(capsys):
         "POST",
         "/workspace/memory/revisions/r7/undo",
     )
+
+
+@pytest.mark.parametrize(
+    ("ended", "code", "word"),
+    [
+        ({"cancelRequested": True, "status": "running"}, 0, "told to stop"),
+        ({"status": "failed", "outcome": "cancelled"}, 0, "cancelled"),
+        ({"status": "completed", "outcome": "completed"}, 1, "completed"),
+    ],
+)
+def test_cancel_says_what_became_of_the_task(capsys, ended, code, word):
+    with scripted_service([Reply(202, QUEUED | ended)]) as service:
+        assert run("cancel", QUEUED["taskId"], "--url", service.url) == code
+
+    assert capsys.readouterr().out == f"{QUEUED['taskId']} is {word}\n"
 
 
 EVENT = {"id": 7, "v": 1, "type": "memory_changed", "data": {"scope": "managed", "n": 1}}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,6 +79,65 @@ def test_an_undo_is_queued_as_a_task_of_its_own(web: WebServer, lane: LaneDriver
     assert answer.headers["location"] == f"/workspace/memory/tasks/{task_id}"
     lane.complete(task_id, {"summary": "Took r2 back.", "touchedScopes": ["user"]})
     assert web.request("GET", answer.headers["location"]).json["result"]["summary"] == "Took r2 back."
+
+
+def test_an_undo_that_is_known_to_come_to_nothing_is_refused_at_once_if_nothing_is_before_it(
+    web: WebServer, lane: LaneDriver, workspaces: Workspaces
+) -> None:
+    roots = find_roots(web.memory, workspaces.primary.path)
+    coffee = roots.user / "user/coffee.md"
+    before = coffee.read_bytes()
+
+    coffee.write_bytes(before + b"And milk.\n")
+    conflict = web.post(f"{REVISIONS}/r3/undo", {})
+    coffee.unlink()
+    undone = web.post(f"{REVISIONS}/r3/undo", {})
+    waiting = web.post("/workspace/memory/remember", {"content": "Coffee again."}).json["taskId"]
+    queued = web.post(f"{REVISIONS}/r3/undo", {})
+    lane.complete(waiting)
+    lane.complete(queued.json["taskId"], {"summary": "Took r3 back.", "touchedScopes": []})
+    coffee.write_bytes(before)
+
+    assert (conflict.status, conflict.json["code"]) == (409, "memory_conflict")
+    assert conflict.json["documents"] == ["user/user/coffee.md"]
+    assert (undone.status, undone.json["code"]) == (409, "revision_undone")
+    assert queued.status == 202
+
+
+def test_a_preview_that_is_known_to_be_stale_is_refused_at_once_and_never_its_repeated_application(
+    web: WebServer, lane: LaneDriver, workspaces: Workspaces
+) -> None:
+    forget = "/workspace/memory/forget"
+    task_id = web.post(forget, {"query": "tea", "dryRun": True}).json["taskId"]
+    roots = find_roots(web.memory, workspaces.primary.path)
+    tea = roots.user / "user/tea.md"
+    before = tea.read_bytes()
+    shown = preview(web, roots, task_id, tea)
+    lane.complete(task_id, shown | {"removedEntries": [], "touchedTopics": []})
+
+    tea.write_bytes(before + b"Or black.\n")
+    stale = web.post(f"{forget}/{task_id}/apply", {})
+    tea.write_bytes(before)
+    fresh = web.post(f"{forget}/{task_id}/apply", {})
+    lane.complete(fresh.json["taskId"])
+    tea.write_bytes(before + b"Or black.\n")
+    again = web.post(f"{forget}/{task_id}/apply", {})
+    tea.write_bytes(before)
+
+    assert (stale.status, stale.json["code"]) == (409, "preview_stale")
+    assert stale.json["documents"] == ["user/user/tea.md"]
+    assert (fresh.status, again.status) == (202, 202)
+    assert again.json["taskId"] == fresh.json["taskId"]
+
+
+def preview(web: WebServer, roots: Roots, task_id: str, path: Path) -> dict[str, Any]:
+    """Preview the removal of a document, as the worker of this task would."""
+    store = open_store(web.memory)
+    task = fenced_task(task_id=task_id, kind="forget")
+    store.seal(task)
+    transaction = store.begin(task, roots, writable=BOTH)
+    transaction.remove(str(path))
+    return store.preview(transaction, result_of=lambda commit: describe(commit) | {"summary": "Would."})
 
 
 @pytest.mark.parametrize("revision", ["r4", "r0", "r99999999999999999999", "2", "r1x", "r%20"])

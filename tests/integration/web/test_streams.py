@@ -72,6 +72,33 @@ def test_a_finished_task_is_heard_of_at_once(web: WebServer, lane: LaneDriver) -
     assert '"taskId":"' + task_id in event["data"]
 
 
+def test_the_progress_of_a_running_task_is_told_and_shown_and_kept_by_no_log(
+    web: WebServer, lane: LaneDriver
+) -> None:
+    progress = {"turn": 3, "maxTurns": 6, "filesTouched": 0}
+    with web.stream(EVENTS) as stream:
+        opened(stream)
+        task_id = queue(web)
+        lane.start(task_id)
+        lane.tell_progress(turn=3)
+
+        until(stream, lambda block: '"task_running"' in block and task_id in block)
+        told = stream.payload()
+        shown = web.request("GET", f"{REMEMBER}/{task_id}").json
+        lane.complete(task_id)
+        after = stream.payload()
+
+    assert (told["type"], told["data"]["taskId"], told["data"]["progress"]) == (
+        "task_progress",
+        task_id,
+        progress,
+    )
+    assert "id" not in told
+    assert (shown["status"], shown["progress"]) == ("running", progress)
+    assert after["type"] == "task_completed"
+    assert "progress" not in web.request("GET", f"{REMEMBER}/{task_id}").json
+
+
 def test_events_after_the_cursor_are_replayed_once(web: WebServer) -> None:
     before = last_id(web)
     task_id = queue(web)

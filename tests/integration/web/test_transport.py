@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from core.acp import MAX_BODY_BYTES
 from tests.support.web_server import WebServer
-from web.body import MAX_BODY_BYTES
 
 REMEMBER = "POST /workspace/memory/remember HTTP/1.1"
 HEALTH = "GET /health HTTP/1.1"

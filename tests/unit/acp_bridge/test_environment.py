@@ -17,6 +17,7 @@ from acp_bridge.environment import child_environment
         "MEMLANE_FAST_MODEL",
         "MEMLANE_POLICY_FILE",
         "MEMLANE_TASK_TTL_S",
+        "MEMLANE_HISTORY_KEEP",
         "MEMLANE_MEMORY_DIR",
         "MEMLANE_STORE_ID",
         "QWEN_CODE_MEMORY_LOCAL",

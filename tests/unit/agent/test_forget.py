@@ -351,7 +351,8 @@ def test_a_task_that_forgot_already_gives_its_recorded_result(memory: TaskMemory
 def test_a_purge_that_fails_after_the_commit_is_handed_back_and_done_by_the_next_run(
     memory: TaskMemory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory.remember("Prefers green tea in the morning")
+    remembering = task_call("remember")
+    memory.remember("Prefers green tea in the morning", call=remembering)
     call, purge = task_call("forget"), Store.purge
 
     def fail(*_: object) -> None:
@@ -366,5 +367,6 @@ def test_a_purge_that_fails_after_the_commit_is_handed_back_and_done_by_the_next
     again = memory.forget_by(params, call=call)
 
     assert (again["recovered"], again["removedEntries"]) == (True, [])
+    assert again["purgedTasks"] == [remembering.task.id]
     kept = b"".join(path.read_bytes() for path in memory.base.rglob("*.json"))
     assert b"green tea" not in kept

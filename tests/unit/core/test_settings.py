@@ -163,6 +163,25 @@ def test_a_duration_is_a_number_with_its_unit(monkeypatch: pytest.MonkeyPatch, t
     assert load_settings().dream_every == timedelta(seconds=seconds)
 
 
+def test_commits_keep_their_texts_for_ever_if_asked_to_and_never_less_long_than_records_live(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    kept_ms = {}
+    for text in ("90d", "1h", "forever"):
+        monkeypatch.setenv("MEMLANE_HISTORY_KEEP", text)
+        kept_ms[text] = load_settings(task_ttl_s=7_200).history_keep_ms
+
+    assert kept_ms == {"90d": 90 * 86_400_000, "1h": 7_200_000, "forever": None}
+
+
+@pytest.mark.parametrize("text", ["59m", "0d", "never", "-1d"])
+def test_texts_that_are_kept_for_less_than_an_hour_are_refused(monkeypatch: pytest.MonkeyPatch, text: str):
+    monkeypatch.setenv("MEMLANE_HISTORY_KEEP", text)
+
+    with pytest.raises(ConfigError, match=r"(?i)history_keep"):
+        load_settings()
+
+
 @pytest.mark.parametrize("text", ["59s", "0h", "daily", "24 h", "-1h", "25h", "999999999d"])
 def test_a_pause_between_dreams_that_makes_no_sense_is_refused(monkeypatch: pytest.MonkeyPatch, text: str):
     monkeypatch.setenv("MEMLANE_DREAM_EVERY", text)

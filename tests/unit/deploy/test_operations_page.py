@@ -4,6 +4,7 @@ import ast
 import configparser
 import subprocess
 import sys
+from datetime import timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,8 @@ def shown(default: Any) -> str:
         return "\N{EN DASH}"
     if isinstance(default, bool):
         return "on" if default else "off"
+    if isinstance(default, timedelta):
+        return f"`{default.days}d`"
     if isinstance(default, int | float):
         return f"{default:.10g}"
     return f"`{default}`"

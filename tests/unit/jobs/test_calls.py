@@ -16,6 +16,7 @@ FORGOTTEN = {
 }
 DREAMT = {"summary": "Merged.", "touchedTopics": ["project"], "dedupedEntries": 1}
 DOCUMENT = {"scope": "user", "path": "tea.md", "content": "Tea"}
+REVIEW = {"scope": "user", "path": "tea.md", "decision": "approve", "sha256": "0" * 64}
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,7 @@ DOCUMENT = {"scope": "user", "path": "tea.md", "content": "Tea"}
             acp.IMPORT,
             {"documents": [DOCUMENT], "conflict": "skip", "skipped": 2},
         ),
+        ("review", REVIEW, acp.REVIEW, REVIEW),
         ("forget", {"applyOf": "forget-1"}, acp.APPLY, {"preview": "forget-1"}),
     ],
 )

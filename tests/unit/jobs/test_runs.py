@@ -1,7 +1,6 @@
 """How each end of a run is judged: what the child says counts, everything else is resolved first."""
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
@@ -14,71 +13,11 @@ from acp_bridge.errors import (
     AgentUnavailable,
     DirectAgentFailed,
 )
-from core.acp import Remains, ResolveParams, ResolveResult, TaskMeta
-from core.ids import ClaimId, LaneId, TaskId, WorkspaceId
-from core.memory_calls import MemoryCall, RememberResult
-from core.workspaces import Workspace
+from core.acp import Remains
+from core.memory_calls import ForgetResult, RememberResult
 from jobs.calls import call_of
-from jobs.lanes import Grant
-from jobs.runs import TaskRun
-from jobs.tasks import End, Fence, Task
-
-RECORDED = {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"], "revision": "r7"}
-NOTHING = object()
-
-
-@dataclass
-class Scripted:
-    """Answers as told, one answer a call, the last one again and again; raises what is an exception."""
-
-    answers: list[Any]
-    recorded: Any = NOTHING
-    remains: Remains | None = None
-    calls: list[tuple[MemoryCall, TaskMeta]] = field(default_factory=list)
-    resolves: list[ResolveParams] = field(default_factory=list)
-    kills: int = 0
-
-    def run(self, workspace: str, call: MemoryCall, meta: TaskMeta) -> Any:
-        self.calls.append((call, meta))
-        return _given(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
-
-    def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
-        self.resolves.append(params)
-        assert self.recorded is not NOTHING, "this end must not be resolved"
-        return ResolveResult(result=_given(self.recorded), remains=self.remains)
-
-    def kill(self, workspace: str) -> None:
-        self.kills += 1
-
-
-def _given(answer: Any) -> Any:
-    if isinstance(answer, Exception):
-        raise answer
-    return answer
-
-
-def scripted(*answers: Any, recorded: Any = NOTHING) -> Scripted:
-    return Scripted(list(answers), recorded)
-
-
-def run_of(agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False) -> TaskRun:
-    task = Task(
-        TaskId("remember-1"),
-        WorkspaceId("w1"),
-        "remember",
-        "running",
-        1,
-        1,
-        attempt=attempt,
-        client_id="client_a",
-        cancel_requested=cancel,
-    )
-    grant = Grant(mode, task, ClaimId("c"), Fence(42), {"content": "a fact", "scope": "user"})
-    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), grant, lane=LaneId("d/w1"))
-
-
-def run(agents: Scripted, **how: Any) -> End:
-    return run_of(agents, **how).execute(lambda _at_least: pytest.fail("no fence was wanted"))
+from jobs.tasks import Fence
+from tests.support.scripted_agents import RECORDED, run, run_of, scripted
 
 
 def test_the_childs_result_completes_the_task():
@@ -201,67 +140,6 @@ def test_while_the_store_cannot_tell_the_task_is_never_failed(trouble: Exception
     assert (end.status, end.cause) == ("queued", "unresolved")
 
 
-def stopped(reason: Any, **how: Any) -> tuple[End, Scripted]:
-    agents = scripted(AgentKilled("stopped"), **how)
-    task_run = run_of(agents)
-    task_run.stop(reason)
-    return task_run.execute(lambda _: None), agents
-
-
-def test_a_run_that_was_stopped_before_it_began_sends_nothing():
-    _, agents = stopped("lost")
-
-    assert (agents.calls, agents.kills) == ([], 1)
-
-
-def test_a_run_stopped_for_shutdown_is_handed_back_without_closing_the_task():
-    end, agents = stopped("shutdown", recorded=None)
-
-    assert (end.status, end.cause, agents.resolves[0].close) == ("queued", None, False)
-
-
-def test_a_run_that_lost_its_lease_asks_nobody():
-    end, agents = stopped("lost")
-
-    assert (end.status, end.cause, agents.resolves) == ("queued", "lease_lost", [])
-
-
-def test_a_cancelled_run_is_closed_and_ends_cancelled():
-    end, agents = stopped("cancel", recorded=None)
-
-    assert (end.status, end.code, agents.resolves[0].close) == ("cancelled", "task_cancelled", True)
-
-
-def test_a_cancel_that_came_after_the_commit_leaves_the_task_completed():
-    end, _ = stopped("cancel", recorded=RECORDED)
-
-    assert end.status == "completed"
-
-
-def test_the_first_reason_to_stop_counts():
-    task_run = run_of(scripted(AgentKilled("stopped"), recorded=None))
-    task_run.stop("cancel")
-    task_run.stop("shutdown")
-
-    assert task_run.execute(lambda _: None).status == "cancelled"
-
-
-def test_a_run_that_is_over_kills_nothing_as_the_child_may_be_at_the_next_task():
-    agents = scripted(RememberResult.model_validate(RECORDED))
-    task_run = run_of(agents)
-    assert task_run.stop("lost")
-    assert agents.kills == 1
-
-    task_run.execute(lambda _: None)
-
-    assert not task_run.stop("lost")
-    assert agents.kills == 1
-
-
-def test_a_cancelled_task_that_had_run_before_is_resolved_to_cancelled():
-    assert run(scripted(None, recorded=None), mode="resolve", cancel=True).status == "cancelled"
-
-
 def test_a_task_without_attempts_left_is_resolved_not_run():
     agents = scripted(AssertionError("must not run"), recorded=None)
 
@@ -280,6 +158,16 @@ def test_a_request_with_a_secret_or_a_purge_is_not_kept():
     task_run = run_of(scripted(RememberResult.model_validate(RECORDED)))
     task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
     assert task_run.execute(lambda _: None).keeps_input is False
+
+
+def test_a_purge_tells_which_earlier_tasks_quote_what_is_gone():
+    forgotten = {"summary": "", "removedEntries": [], "touchedTopics": [], "touchedScopes": ["user"]}
+    answer = ForgetResult.model_validate(forgotten | {"purgedTasks": ["remember-0"]})
+
+    end = run(scripted(answer))
+
+    assert end.purged == ("remember-0",)
+    assert end.result == forgotten
 
 
 def test_a_request_to_import_is_not_kept_because_it_is_large():

@@ -2,10 +2,9 @@ import os
 
 import pytest
 
-from memory.candidates import choose_candidates, find_candidates
-from memory.scan import LeftOut, ReadDocument
-from memory.validation import MAX_FILE_BYTES
-from tests.support.memory import BOTH, note
+from memory.candidates import choose_candidates
+from memory.scan import ReadDocument
+from tests.support.memory import note
 
 
 def document(path="user/tea.md", body="\nLikes tea.\n", *, scope="user", mtime_ns=0, name="Note"):
@@ -109,23 +108,3 @@ def test_an_old_match_is_chosen_before_a_new_document_when_there_are_too_many():
     documents = [document(f"{number}.md", "\nOther.\n", mtime_ns=number) for number in range(1, 50)]
 
     assert ids([*documents, document("tea.md")], query="likes tea", limit=3)[0] == "user:tea.md"
-
-
-def test_candidates_are_found_on_disk_in_the_scopes_asked_for(memory_base):
-    memory_base.put(memory_base.user / "user/a.md", note())
-    memory_base.put(memory_base.project / "project/b.md", note(kind="project", body="- a\n"))
-
-    both = find_candidates(memory_base.roots, BOTH, query="x")
-    user = find_candidates(memory_base.roots, {"user"}, query="x")
-
-    assert {candidate.id for candidate in both} == {"user:user/a.md", "project:project/b.md:0"}
-    assert [candidate.id for candidate in user] == ["user:user/a.md"]
-
-
-def test_the_caller_is_told_what_could_not_be_looked_at(memory_base):
-    memory_base.put(memory_base.user / "big.md", note(body="x" * MAX_FILE_BYTES))
-    told: list[LeftOut] = []
-
-    assert find_candidates(memory_base.roots, BOTH, query="x", tell=told.append) == ()
-
-    assert told == [LeftOut("too_large", "big.md")]

@@ -6,11 +6,22 @@ import signal
 import pytest
 from dulwich.repo import Repo
 
+from memory.doctor import examine, mend
 from memory.errors import LeaseLost, PreviewStale, RevisionPruned, StoreUnusable
 from memory.revisions import Revisions
 from memory.store import open_store
 from tests.support.git_log import read_log, repository_of, show_log
-from tests.support.memory import FailAt, FolderAt, KillAt, describe, documents, fenced_task, note, tree
+from tests.support.memory import (
+    FailAt,
+    FolderAt,
+    KillAt,
+    MemoryBase,
+    describe,
+    documents,
+    fenced_task,
+    note,
+    tree,
+)
 from tests.support.memory_process import in_child, purge
 
 SECRET = b"hunter2"
@@ -161,11 +172,25 @@ def test_a_purge_that_was_cut_short_is_done_by_the_next_one(memory_base, store, 
     assert holders(memory_base) == []
 
 
-@pytest.mark.parametrize("step", ["history copied", "history taken away", "history replaced"])
-def test_a_purge_that_was_killed_at_the_history_is_done_by_the_next_one(memory_base, store, told, step):
+@pytest.mark.parametrize(
+    ("step", "native"),
+    [
+        ("history copied", True),
+        ("folder replaced", True),
+        ("folder taken away", False),
+        ("folder replaced", False),
+    ],
+)
+def test_a_purge_that_was_killed_at_the_history_loses_no_pruned_text_and_is_done_by_the_next_one(
+    memory_base, store, told, step, native
+):
     document = ("user", "user/secret.md")
-    code = in_child(purge, memory_base, told, document, checkpoint=KillAt(name=step))
+    store.prune(before_ms=FAR_MS)
+    code = in_child(purge, memory_base, told, document, checkpoint=KillAt(name=step), native=native)
     assert code == -signal.SIGKILL
+    assert [logged.files["memories/other.md"] for logged in show_log(memory_base.path)][-1] == note(
+        "Other again"
+    )
 
     store.purge(told, {document}, memory_base.roots)
 
@@ -194,6 +219,109 @@ def test_a_purge_waits_for_commits_that_have_no_place_yet(memory_base, store, se
     secret.rmdir()
     store.seal(fenced_task(1))
     assert secret.read_bytes() == note("Secret")
+
+
+def test_a_commit_that_waits_in_another_root_holds_no_purge_up(memory_base, store, secret, tmp_path):
+    other = MemoryBase(tmp_path, workspace="other")
+    waiting = other.project / "p.md"
+    memory_base.commit(store, fenced_task(1), {secret: note("hunter2")})
+    blocked = open_store(memory_base.path, checkpoint=FolderAt("journal durable", waiting))
+    other.commit(blocked, fenced_task(1, lane="default/other"), {waiting: note("P", kind="project")})
+
+    store.purge(fenced_task(1), {("user", "user/secret.md")}, memory_base.roots)
+
+    assert SECRET not in b"".join(tree(memory_base.path / "memlane").values())
+    waiting.rmdir()
+    store.seal(fenced_task(2, lane="default/other"))
+    assert waiting.read_bytes() == note("P", kind="project")
+
+
+def test_what_a_dream_merged_into_a_purged_document_goes_too_and_what_it_only_rewrote_stays(
+    memory_base, store, secret
+):
+    source, older = memory_base.user / "source.md", memory_base.user / "older.md"
+    rewritten = memory_base.user / "rewritten.md"
+    memory_base.commit(store, fenced_task(1), {older: note("hunter2 first"), rewritten: note("Kept")})
+    dreams = [
+        (source, {source: note("hunter2 second"), older: None}),
+        (secret, {secret: note("hunter2 third"), source: None, rewritten: note("Kept shorter")}),
+    ]
+    for fence, (_, edits) in enumerate(dreams, start=2):
+        memory_base.commit(store, fenced_task(fence, kind="dream"), edits)
+    forgetting = fenced_task(4, kind="forget")
+    memory_base.commit(store, forgetting, {secret: note("Harmless")})
+    show_log(memory_base.path)
+
+    for _ in range(2):
+        store.purge(forgetting, {("user", "user/secret.md")}, memory_base.roots)
+
+    assert holders(memory_base) == []
+    assert entry(memory_base, 3)["changes"][0]["new"] == note("Kept shorter").decode()
+    assert read_log(memory_base.path)[0].files == {"memories/rewritten.md": note("Kept")}
+
+
+def test_what_a_purge_left_of_a_document_is_told_as_nobody_elses_change(memory_base, store, secret, told):
+    store.purge(told, {("user", "user/secret.md")}, memory_base.roots)
+    memory_base.commit(store, fenced_task(4), {secret: note("Later")})
+    memory_base.put(secret, note("By hand"))
+    memory_base.commit(store, fenced_task(5), {secret: note("Last")})
+
+    subjects = [logged.subject for logged in show_log(memory_base.path)]
+
+    assert subjects[-3:] == ["r4 remember:", "external: found by r5", "r5 remember:"]
+    assert "external: found by r4" not in subjects
+
+
+def test_a_preview_of_another_workspaces_document_of_the_same_path_stays(memory_base, store, tmp_path):
+    other, path = MemoryBase(tmp_path, workspace="other"), "plan.md"
+    previewed = fenced_task(1, lane="default/fedcba9876543210")
+    store.seal(previewed)
+    store.preview(
+        other.stage(store, previewed, {other.project / path: note("Plan", kind="project")}),
+        result_of=lambda commit: describe(commit) | {"summary": "Shown."},
+    )
+    forgetting = fenced_task(1)
+    memory_base.commit(store, forgetting, {memory_base.project / path: note("hunter2", kind="project")})
+
+    store.purge(forgetting, {("project", path)}, memory_base.roots)
+
+    applying = fenced_task(2, lane=previewed.lane)
+    store.seal(applying)
+    result = store.apply(applying, previewed.id, other.roots, result_of=lambda commit, _: describe(commit))
+    assert result["filesTouched"] == [str(other.project / path)]
+
+
+def test_what_was_kept_without_telling_whose_it_is_goes_with_a_document_that_it_may_have_been(
+    memory_base, store, told
+):
+    external = memory_base.path / "memlane/external"
+    beside = memory_base.put(memory_base.user / "user/.memlane-0a-1.old", note("hunter2"))
+    elsewhere = memory_base.put(memory_base.user / "other/.memlane-0a-2.old", note("Not this one"))
+    mend(memory_base.path, examine(memory_base.path, [memory_base.user], settled_ms=0))
+    (external / "2-17-cut.bytes").write_bytes(note("hunter2 cut short"))
+    (external / "9-17-cut.bytes").write_bytes(note("Of another commit"))
+
+    store.purge(told, {("user", "user/secret.md")}, memory_base.roots)
+
+    assert not beside.exists()
+    assert not elsewhere.exists()
+    assert holders(memory_base) == []
+    kept = {path.read_bytes() for path in external.glob("*.bytes")}
+    assert kept == {note("Not this one"), note("Of another commit")}
+
+
+def test_a_purge_tells_which_tasks_of_its_workspace_had_to_do_with_it(memory_base, store, secret, tmp_path):
+    other = MemoryBase(tmp_path, workspace="other")
+    first, unrelated = fenced_task(1), fenced_task(2)
+    memory_base.commit(store, first, {secret: note("hunter2")})
+    memory_base.commit(store, unrelated, {memory_base.user / "other.md": note("Other")})
+    other.commit(store, fenced_task(1, lane="default/other"), {secret: note("hunter2 theirs")})
+    forgetting = fenced_task(3, kind="forget")
+    memory_base.commit(store, forgetting, {secret: None})
+
+    told = [store.purge(forgetting, {("user", "user/secret.md")}, memory_base.roots) for _ in range(2)]
+
+    assert told == [(first.id, forgetting.id)] * 2
 
 
 def test_old_commits_lose_their_texts_and_the_history_shows_them_all_the_same(memory_base, store, told):

@@ -14,6 +14,7 @@ from memory.history import History
 from memory.journal import Journal
 from memory.lock import HISTORY_LOCK_NAME, hold_lock
 from memory.paths import find_roots
+from memory.renames import Renames
 from memory.store import open_store
 from tests.support.git_log import read_log, repository_of, show_log
 from tests.support.memory import (
@@ -37,7 +38,7 @@ def store(memory_base):
 
 def history(memory_base):
     files = StoreFiles(memory_base.path)
-    return History(files, Journal(files))
+    return History(files, Journal(files), renames=Renames())
 
 
 def subjects(memory_base):

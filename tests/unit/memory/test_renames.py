@@ -41,6 +41,17 @@ def test_exchanging_keeps_what_stood_there(tmp_path, folder, renames):
     assert [path.read_text() for path in tmp_path.iterdir() if path.name != "taken"] == ["old"]
 
 
+def test_swapping_exchanges_folders_or_says_that_it_can_not(tmp_path, folder, renames):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"in-{name}").touch()
+
+    is_swapped = renames.swap(folder, "one", "other")
+
+    assert is_swapped is renames.native
+    assert [path.name for path in (tmp_path / "one").iterdir()] == ["in-other" if is_swapped else "in-one"]
+
+
 def test_what_goes_wrong_is_an_error_of_the_system(tmp_path, folder, renames):
     (tmp_path / "taken").write_text("old")
 

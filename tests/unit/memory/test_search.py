@@ -83,19 +83,11 @@ def test_no_more_hits_than_asked_for():
     assert paths(documents, "tea", limit=0) == []
 
 
-def test_a_scope_can_be_asked_for():
-    documents = [document("a.md"), document("b.md", scope="project")]
-
-    assert paths(documents, "tea", scope="project") == ["b.md"]
-    assert len(paths(documents, "tea")) == 2
-
-
 @pytest.mark.parametrize("expires", [PAST, "2020-01-31T10:00:00+02:00", "2020-01-31T10:00:00"])
-def test_what_has_expired_is_found_only_when_asked_for(expires):
+def test_what_has_expired_is_not_found(expires):
     documents = [document(expires=expires)]
 
     assert paths(documents, "tea") == []
-    assert paths(documents, "tea", include_expired=True) == ["a.md"]
 
 
 @pytest.mark.parametrize("expires", [FUTURE, "2999-01-31", "next week", "", "9999-12-31"])
@@ -106,7 +98,7 @@ def test_what_has_not_expired_is_found(expires):
 def test_what_waits_for_a_review_is_never_found():
     quarantined = document().content.replace(b"---\nLikes", b"review: true\n---\nLikes")
 
-    assert search([ReadDocument("user", "a.md", quarantined, 0)], "tea", include_expired=True) == ()
+    assert search([ReadDocument("user", "a.md", quarantined, 0)], "tea") == ()
 
 
 @pytest.mark.parametrize("content", [b"Likes tea", b"---\ntype: other\n---\ntea"])

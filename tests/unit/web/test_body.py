@@ -8,8 +8,9 @@ from gunicorn.http.errors import InvalidChunkSize  # type: ignore[import-untyped
 from werkzeug.test import EnvironBuilder
 from werkzeug.wrappers import Request
 
+from core.acp import MAX_BODY_BYTES
 from core.errors import InputError
-from web.body import MAX_BODY_BYTES, read_json_object
+from web.body import read_json_object
 from web.errors import BodyTimeout, PayloadTooLarge, UnsupportedMediaType
 
 

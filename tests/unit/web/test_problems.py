@@ -17,7 +17,15 @@ from jobs.errors import (
     QueueFull,
     TaskFinished,
 )
-from memory.errors import ArchiveInvalid, ArchiveTooLarge, RevisionNotFound, RevisionPruned
+from memory.errors import (
+    ArchiveInvalid,
+    ArchiveTooLarge,
+    CommitConflict,
+    PreviewStale,
+    RevisionNotFound,
+    RevisionPruned,
+    RevisionUndone,
+)
 from web import errors
 from web.problems import framework_problem, problem_of, transport_problem
 
@@ -43,7 +51,13 @@ class Leaf(DependencyError):
         (errors.TaskNotFound(), 404, "task_not_found"),
         (errors.DocumentNotFound(), 404, "document_not_found"),
         (RevisionNotFound("x"), 404, "revision_not_found"),
+        (errors.NotUnderReview(), 409, "not_under_review"),
+        (errors.InvalidDecision("x"), 400, "invalid_decision"),
+        (errors.InvalidDigest("x"), 400, "invalid_sha256"),
+        (CommitConflict(["user/a.md"]), 409, "memory_conflict"),
         (NoPreview("x"), 409, "no_preview"),
+        (PreviewStale("x", paths=()), 409, "preview_stale"),
+        (RevisionUndone("x"), 409, "revision_undone"),
         (RevisionPruned("x"), 410, "revision_pruned"),
         (errors.BodyTimeout(), 408, "request_timeout"),
         (StateError("x"), 409, "wrong_state"),
@@ -90,6 +104,7 @@ def test_facts_of_an_error_get_out() -> None:
     assert problem_of(errors.InvalidClientId("x")).facts == {}
     assert problem_of(errors.WorkspaceMismatch("x", workspace_count=2)).facts == {"workspaceCount": 2}
     assert problem_of(errors.WorkspaceMismatch("x")).facts == {}
+    assert problem_of(CommitConflict(["user/a.md"])).facts == {"documents": ["user/a.md"]}
     assert problem_of(QueueFull("x", retry_after_s=7)).headers == {"Retry-After": "7"}
     assert problem_of(Overloaded("x", retry_after_s=7)).headers == {"Retry-After": "7"}
 

@@ -30,6 +30,16 @@ def test_an_accepted_task_has_neither_result_nor_error() -> None:
     assert describe_accepted(QUEUED) == BASICS
 
 
+def test_progress_is_shown_while_the_task_runs_and_once_there_is_some() -> None:
+    progress = {"turn": 2, "maxTurns": 6, "filesTouched": 0}
+    running = replace(QUEUED, status="running", position=None, progress=progress)
+
+    assert describe(running, home="/home/u")["progress"] == progress
+    assert "progress" not in describe(replace(running, progress=None), home="/home/u")
+    assert "progress" not in describe(replace(running, status="queued"), home="/home/u")
+    assert "progress" not in describe(replace(running, status="completed", result={}), home="/home/u")
+
+
 def test_an_unfinished_task_has_null_for_both() -> None:
     assert describe(QUEUED, home="/home/u") == {**BASICS, "result": None, "error": None}
 

@@ -1,0 +1,65 @@
+"""What a person decides on a document that waits for a review."""
+
+from urllib.parse import unquote
+
+from flask import Flask, g, request
+from werkzeug.wrappers import Response
+
+from core.workspaces import Workspaces
+from jobs.client import JobsClient
+from jobs.tasks import Submission
+from memory.content import digest
+from memory.errors import CommitConflict
+from memory.library import KnownDocument, Library
+from memory.names import is_pinned
+from memory.standing import is_under_review
+from web.client_id import client_id_of
+from web.door import REQUEST_ID
+from web.errors import DocumentNotFound, NotUnderReview
+from web.offload import offload
+from web.query import scope_of
+from web.routes.memory import ANY_TASK, accepted
+from web.schemas import ReviewBody, parse_body
+from web.selector import rules_for, select
+
+
+class ReviewRoutes:
+    """``…/memory/documents/:scope/:path/review``."""
+
+    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces) -> None:
+        self._jobs = jobs
+        self._library = library
+        self._workspaces = workspaces
+
+    def register(self, app: Flask) -> None:
+        """Add the route for the primary and for a named workspace."""
+        for rule in rules_for("/memory/documents/<scope>/<path:path>/review"):
+            app.add_url_rule(rule, view_func=self.review, methods=["POST"])
+
+    def review(self, scope: str, path: str, selector: str | None = None) -> Response:
+        """Queue the task that approves or rejects a document as it was seen."""
+        workspace = select(self._workspaces, selector)
+        chosen, decoded = scope_of(scope), unquote(path)
+        body = parse_body(ReviewBody, g.body)
+        client_id = client_id_of(request)
+        _require_reviewed(offload(lambda: self._library.read(workspace.path, chosen, decoded)), body.sha256)
+        submission = Submission(
+            kind="review",
+            input={"scope": chosen, "path": decoded, **body.model_dump()},
+            scope=chosen,
+            client_id=client_id,
+            request_id=request.environ[REQUEST_ID],
+        )
+        task = self._jobs.submit(workspace.id, submission)
+        return accepted(task, workspace, path=ANY_TASK, named=selector is not None)
+
+
+def _require_reviewed(known: KnownDocument | None, sha256: str) -> None:
+    """Refuse what is known now to come to nothing; the task looks again."""
+    if known is None:
+        raise DocumentNotFound
+    path = known.file.path
+    if is_pinned(path.split("/")) or not is_under_review(known.document):
+        raise NotUnderReview
+    if digest(known.file.content) != sha256:
+        raise CommitConflict([f"{known.file.scope}/{path}"])
