@@ -82,8 +82,8 @@ class Bridge:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
         The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. Beside a
-        foreign child a child of ours is kept, which ``kill`` doesn't reach: it serves what the foreign one
-        can't, and records what that one does, see ``direct_tasks.run``.
+        foreign child a child of ours is kept: it serves what the foreign one can't, and records what that one
+        does, see ``direct_tasks.run``.
 
         Args:
             workspace: canonical path.
