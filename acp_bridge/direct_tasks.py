@@ -1,5 +1,6 @@
 """Tasks of a foreign child, which writes to memory by itself: one of ours looks before and records after."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from acp_bridge import methods
@@ -15,6 +16,8 @@ class DirectTask:
 
     Attributes:
         cwd: canonical path of the workspace.
+        lease_until_ms: tells until when the foreign child may live, milliseconds since boot, unless the lease
+            is extended further.
         limit_s: what the foreign child has.
         own_limit_s: what each of two calls to a child of ours has.
     """
@@ -22,6 +25,7 @@ class DirectTask:
     call: MemoryCall
     meta: acp.TaskMeta
     cwd: str
+    lease_until_ms: Callable[[], int]
     limit_s: float
     own_limit_s: float
 
@@ -44,7 +48,9 @@ async def run(task: DirectTask, foreign: Connection, own: Connection) -> TaskRes
     if recorded is not None:
         return task.call.result.model_validate(recorded | {"recovered": True})
     try:
-        result = await methods.run(foreign, task.call, meta=task.meta, limit_s=task.limit_s)
+        with foreign.under_lease():
+            foreign.extend_to(task.lease_until_ms())  # what the starts of two children have left of it
+            result = await methods.run(foreign, task.call, meta=task.meta, limit_s=task.limit_s)
         record = MemoryCall(acp.RECORD, RecordParams(cwd=task.cwd, result=result.to_wire()), type(result))
         return await methods.run(own, record, meta=task.meta, limit_s=task.own_limit_s)
     except AgentFailed as error:

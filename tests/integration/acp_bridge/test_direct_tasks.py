@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from acp_bridge.errors import AgentFailed, AgentTimeout, AgentUnavailable, DirectAgentFailed
+from acp_bridge.errors import AgentFailed, AgentKilled, AgentTimeout, AgentUnavailable, DirectAgentFailed
 from core import acp
 from core.memory_calls import ForgetParams, ForgetResult, MemoryCall, TaskResult, UndoParams
+from tests.support import fake_child
+from tests.support.waiting import until
 
 GOOD = {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"]}
 
@@ -58,6 +60,19 @@ def test_without_a_child_of_ours_the_foreign_one_is_not_asked(open_desk):
 def test_a_foreign_child_has_the_time_that_is_set_for_it(open_desk):
     with pytest.raises(AgentTimeout):
         open_desk("ForeignHangsInCall", foreign_s=0.1).remember()
+
+
+def test_a_foreign_child_that_starts_when_the_lease_is_over_is_ended_at_once(open_desk, caller):
+    desk = open_desk("ForeignHangsInCall", resolver="TellsWhenItLooks")
+    desk.watch_taken()
+    running = caller.submit(desk.remember)
+    until((desk.path / fake_child.STARTED).exists)
+
+    desk.extend(-1)
+    desk.wait_taken()
+
+    with pytest.raises(AgentKilled, match="its lease ran out"):
+        running.result(10)
 
 
 def test_a_foreign_child_is_never_told_of_a_purge(open_desk):
