@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from acp_bridge import direct_tasks, methods
 from acp_bridge.agent_pool import AgentPool
 from acp_bridge.connection import Connection
-from acp_bridge.direct_tasks import DirectTask
+from acp_bridge.direct_tasks import MAX_RECORD_TRIES, DirectTask
 from acp_bridge.environment import child_environment
 from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
 from acp_bridge.limits import Limits
@@ -111,7 +111,8 @@ class Bridge:
             with self._under_way(task):
                 return await self._run(task, call, meta=meta, limit_s=limit_s)
 
-        bound_s = self._limits.call_bound_s(limit_s + 2 * self._limits.resolve_s)
+        beside_s = (1 + MAX_RECORD_TRIES) * self._limits.resolve_s
+        bound_s = self._limits.call_bound_s(limit_s + beside_s)
         return self._thread.run(work, bound_s=bound_s + self._limits.longest_start_s)
 
     def available(self, workspace: str) -> bool:

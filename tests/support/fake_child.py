@@ -325,6 +325,17 @@ class RefusesRecords(Child):
         refuse(message_id, "store_busy")
 
 
+class RefusesOneRecord(Child):
+    is_busy = True
+
+    def record(self, message_id: object, params: dict[str, Any]) -> None:
+        if self.is_busy:
+            self.is_busy = False
+            refuse(message_id, "store_busy")
+        else:
+            super().record(message_id, params)
+
+
 class HangsInResolve(Child):
     def resolve(self, message_id: object, params: dict[str, Any]) -> None:
         pass

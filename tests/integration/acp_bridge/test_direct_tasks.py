@@ -45,6 +45,10 @@ def test_a_failure_of_the_foreign_child_says_that_memory_may_have_changed(open_d
     assert failure.value.error_kind == "remember_no_update"
 
 
+def test_a_result_is_recorded_once_the_store_is_free(open_desk):
+    assert open_desk("ForeignAsTold", resolver="RefusesOneRecord").remember(told(GOOD)).summary == "Saved."
+
+
 def test_a_result_that_could_not_be_recorded_is_none(open_desk):
     with pytest.raises(DirectAgentFailed) as failure:
         open_desk("ForeignAsTold", resolver="RefusesRecords").remember(told(GOOD))
