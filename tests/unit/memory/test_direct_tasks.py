@@ -1,6 +1,5 @@
 """Tasks whose agent writes to the roots by itself: all that it did is found, committed once, and undone."""
 
-import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,75 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.direct_tasks import DirectTasks
-from memory.errors import LeaseLost, RevisionPruned, StoreUnusable, TaskClosed, TooLarge
+from memory.errors import LeaseLost, RevisionPruned, StoreUnusable, TaskClosed
 from memory.files import StoreFiles
 from memory.index import build_index
-from memory.journal import FencedTask, Journal, PlannedChange
+from memory.journal import Journal, PlannedChange
 from memory.revisions import Revisions
-from memory.store import Store, open_store
+from memory.store import open_store
+from tests.support.direct_tasks import Lane, write
 from tests.support.git_log import show_log
-from tests.support.memory import LANE, FailAt, MemoryBase, describe, documents, fenced_task, note, revision
-
-Edits = dict[Path, bytes | None]
-
-
-class Lane:
-    """A lane whose tasks are direct ones.
-
-    Attributes:
-        fence: of the task that began last.
-    """
-
-    def __init__(self, base: MemoryBase, *, store: Store | None = None, lane: str = LANE) -> None:
-        self.base = base
-        self.lane = lane
-        self.store = store or open_store(base.path)
-        self.tasks = DirectTasks(self.store)
-        self.fence = 0
-
-    def begin(self) -> FencedTask:
-        self.fence += 1
-        task = fenced_task(self.fence, lane=self.lane)
-        assert self.tasks.begin(task, self.base.roots) is None
-        return task
-
-    def record(self, task: FencedTask):
-        return self.tasks.record(task, self.base.roots, result_of=told)
-
-    def close(self, task: FencedTask):
-        return self.tasks.close(task, self.base.roots)
-
-    def undo(self, name: str) -> None:
-        self.fence += 1
-        task = fenced_task(self.fence, kind="undo", lane=self.lane)
-        self.store.seal(task)
-        self.store.undo(task, name, self.base.roots, result_of=describe)
-
-
-def told(commit):
-    return describe(commit) | {"summary": "Saved it."}
-
-
-def write(edits: Edits) -> None:
-    """Do as an agent does that writes by itself."""
-    for path, content in edits.items():
-        if content is None:
-            path.unlink()
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-
-
-@pytest.fixture
-def lane(memory_base: MemoryBase) -> Lane:
-    return Lane(memory_base)
-
-
-@pytest.fixture
-def tea(memory_base: MemoryBase) -> Path:
-    """A document that no task wrote."""
-    return memory_base.put(memory_base.user / "user" / "tea.md", note())
+from tests.support.memory import FailAt, MemoryBase, documents, fenced_task, note, revision
 
 
 def test_what_the_agent_did_is_one_commit_of_the_task(lane: Lane, memory_base: MemoryBase, tea: Path):
@@ -287,31 +226,6 @@ def test_what_the_agent_brought_back_after_anothers_commit_is_its_change(
     assert lane.record(task)["filesTouched"] == [str(tea)]
 
 
-def test_what_is_no_document_any_more_is_neither_told_nor_touched(
-    lane: Lane, memory_base: MemoryBase, tea: Path
-):
-    other = memory_base.put(memory_base.user / "other.md", note("Other"))
-    target = memory_base.put(memory_base.path / "target", b"elsewhere")
-    huge = memory_base.put(memory_base.user / "huge.md", b"x" * 300_000)
-    task = lane.begin()
-    tea.unlink()
-    tea.symlink_to(target)
-    other.write_bytes(b"y" * 300_000)
-    huge.write_bytes(note("Small now"))
-
-    assert lane.record(task)["filesTouched"] == []
-    assert (tea.is_symlink(), other.stat().st_size, target.read_bytes()) == (True, 300_000, b"elsewhere")
-
-
-def test_a_name_that_is_no_text_is_left_alone(lane: Lane, memory_base: MemoryBase):
-    odd = os.fsencode(memory_base.user) + b"/\xff.md"
-    memory_base.user.mkdir(exist_ok=True)
-    task = lane.begin()
-    Path(os.fsdecode(odd)).write_bytes(note())
-
-    assert lane.record(task)["filesTouched"] == []
-
-
 def test_a_holder_that_was_overtaken_records_nothing(lane: Lane, memory_base: MemoryBase, tea: Path):
     task = lane.begin()
     write({tea: note("Coffee")})
@@ -357,17 +271,6 @@ def test_a_record_that_was_cut_short_is_finished_by_the_next_holder(
     assert len(Revisions(memory_base.path).page(memory_base.roots, limit=9).revisions) == 1
 
 
-def test_a_purge_takes_the_texts_of_snapshots_too(lane: Lane, memory_base: MemoryBase, tea: Path):
-    task = lane.begin()
-    other = fenced_task(lane="default/ffffffffffffffff")
-    memory_base.commit(lane.store, other, {tea: None})
-    lane.store.purge(other, [("user", "user/tea.md")], memory_base.roots)
-
-    (snapshot,) = (memory_base.path / "memlane" / "snapshots").iterdir()
-    assert b"Likes tea" not in snapshot.read_bytes()
-    assert lane.record(task)["filesTouched"] == []
-
-
 def test_a_change_too_large_for_the_journal_is_told_without_its_texts(lane: Lane, tea: Path, monkeypatch):
     task = lane.begin()
     write({tea: note(body="x" * 10_000)})
@@ -378,19 +281,3 @@ def test_a_change_too_large_for_the_journal_is_told_without_its_texts(lane: Lane
     assert (result["summary"], result["filesTouched"]) == ("Saved it.", [str(tea)])
     with pytest.raises(RevisionPruned):
         lane.undo("r1")
-
-
-def test_a_memory_too_large_for_a_snapshot_begins_no_task(lane: Lane, tea: Path, monkeypatch):
-    monkeypatch.setattr("memory.snapshots.MAX_RECORD_BYTES", 50)
-
-    with pytest.raises(TooLarge):
-        lane.begin()
-    monkeypatch.undo()
-    assert lane.begin()
-
-
-def test_a_snapshot_goes_with_its_task(lane: Lane, memory_base: MemoryBase):
-    lane.record(lane.begin())
-    lane.close(lane.begin())
-
-    assert list((memory_base.path / "memlane" / "snapshots").iterdir()) == []
