@@ -13,7 +13,7 @@ from acp_bridge.errors import (
     AgentUnavailable,
     DirectAgentFailed,
 )
-from core.acp import Remains
+from core.acp import Progress, Remains
 from core.memory_calls import ForgetResult, RememberResult
 from jobs.calls import call_of
 from jobs.tasks import Fence
@@ -72,6 +72,19 @@ def test_a_fence_behind_that_of_the_store_is_raised_and_the_task_runs():
 
     assert (end.status, asked, task_run.grant.fence) == ("completed", [100], 105)
     assert [meta.fence for _, meta in agents.calls] == [42, 105]
+
+
+def test_progress_is_told_under_the_fence_that_holds_by_then():
+    behind = AgentFailed("lease_lost", details="", stored_fence=99)
+    agents = scripted(behind, RememberResult.model_validate(RECORDED))
+    agents.progress = [Progress(task_id="remember-1", turn=turn) for turn in (1, 2)]
+    heard: list[tuple[int, int]] = []
+
+    run_of(agents, on_progress=lambda grant, progress: heard.append((grant.fence, progress.turn))).execute(
+        Fence
+    )
+
+    assert heard == [(42, 1), (42, 2), (100, 1), (100, 2)]
 
 
 def test_a_fence_is_not_raised_for_who_lost_the_lane():
