@@ -13,7 +13,7 @@ from agent.progress import Tell
 from agent.requests import kind_of
 from agent.task_run import TaskCall, Workplace
 from core import acp
-from core.clock import wall_ms
+from core.clock import boot_ms, wall_ms
 from core.ids import ClientId, Kind, LaneId, TaskId, lane_id, new_task_id, workspace_id
 from core.logs import get_logger
 from core.policies import load_policies
@@ -26,6 +26,7 @@ from memory.previews import MAX_KEEP_MS
 from memory.store import FencedTask, Store, open_store
 
 LOCAL_DEPLOYMENT = "local"
+PRUNE_PAUSE_MS = 3_600_000  # a prune makes the history durable first, which tasks may have to wait for
 
 _CAPABILITIES: Mapping[str, Any] = {
     "loadSession": False,
@@ -60,6 +61,7 @@ class MemoryService:
         self._fast_model = fast_model
         self.policy = load_policies(settings.policy_file).of(workspace)
         self._told: str | None = None
+        self._pruned_until_ms = 0
 
     def describe(self) -> dict[str, Any]:
         """Answer of ``initialize``."""
@@ -147,13 +149,16 @@ class MemoryService:
 
     def _prune(self, store: Store) -> bool:
         kept_ms = self._settings.history_keep_ms
-        if kept_ms is None:
+        if kept_ms is None or boot_ms() < self._pruned_until_ms:
             return False
+        more = False
         try:
-            return store.prune(before_ms=wall_ms() - kept_ms) > 0
+            more = store.prune(before_ms=wall_ms() - kept_ms) > 0
         except (StoreUnusable, StoreBusy) as error:
             _log.warning("texts_left", reason=str(error))
-            return False
+        if not more:
+            self._pruned_until_ms = boot_ms() + PRUNE_PAUSE_MS
+        return more
 
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
         call = within_time(call, self.policy)

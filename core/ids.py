@@ -62,6 +62,11 @@ def workspace_of(lane: LaneId) -> WorkspaceId:
     return WorkspaceId(lane.rpartition("/")[2])
 
 
+def deployment_of(lane: LaneId) -> str:
+    """The deployment whose lane this is."""
+    return lane.rpartition("/")[0]
+
+
 def new_uuid() -> str:
     """Make a random UUID string."""
     return str(uuid.uuid4())

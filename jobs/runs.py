@@ -7,6 +7,7 @@ did not complete is a commit in its name then, its end says so, and it is never 
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -23,7 +24,7 @@ from acp_bridge.errors import (
 from acp_bridge.notices import ProgressListener
 from core.acp import Progress, Remains, ResolveParams, ResolveResult, Scope, TaskMeta, Usage
 from core.errors import DependencyError
-from core.ids import Kind, LaneId, TaskId
+from core.ids import Kind, LaneId, TaskId, WorkspaceId, deployment_of, workspace_of
 from core.logs import get_logger
 from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
@@ -275,7 +276,7 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result.changed_scopes, result.revision),
-            purged=_purged_in(result),
+            purged=self._purged_in(result),
         )
 
     def _left(self, end: End, remains: Remains) -> End:
@@ -294,14 +295,19 @@ class TaskRun:
             **({"revision": revision} if revision else {}),
         }
 
+    def _purged_in(self, result: TaskResult) -> Mapping[WorkspaceId, Sequence[TaskId]]:
+        """The tasks that a purge names, as far as they are of this deployment: others use another Redis."""
+        found: defaultdict[WorkspaceId, list[TaskId]] = defaultdict(list)
+        named = (result.purged_tasks if isinstance(result, ForgetResult) else None) or ()
+        for one in named:
+            lane = LaneId(one.lane_id)
+            if deployment_of(lane) == deployment_of(self._lane):
+                found[workspace_of(lane)].append(TaskId(one.task_id))
+        return dict(found)
+
 
 def _with_usage(end: End | _Behind, usage: Usage | None) -> End | _Behind:
     """The end with what a run cost that failed, unless it tells what one did that committed."""
     if usage is None or isinstance(end, _Behind) or end.usage is not None:
         return end
     return replace(end, usage=usage.to_wire())
-
-
-def _purged_in(result: TaskResult) -> tuple[TaskId, ...]:
-    tasks = result.purged_tasks if isinstance(result, ForgetResult) else None
-    return tuple(map(TaskId, tasks or ()))

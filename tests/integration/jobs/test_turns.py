@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from core.memory_calls import ForgetResult, RememberResult
+from core.ids import TaskId
+from core.memory_calls import ForgetResult, QuotingTask, RememberResult
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect
@@ -154,19 +155,32 @@ def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench:
 
 
 def test_what_a_purge_names_has_lost_request_and_result_when_its_end_is_told(bench: Bench):
+    lanes = (bench.lane, LaneUnderTest(bench.lane.redis))
+    told = {lane.workspace: saved_secret(lane) for lane in lanes}
+    deployment = Deployment(bench.lane.redis, configured=None)
+
     class Purging(Agents):
         def run(self, *_: Any, **_options: Any) -> Any:
+            named = [
+                QuotingTask(lane_id=deployment.lane_of(workspace), task_id=task)
+                for workspace, task in told.items()
+            ]
             return ForgetResult(
-                summary="", removed_entries=[], touched_topics=[], touched_scopes=[], purged_tasks=[told]
+                summary="", removed_entries=[], touched_topics=[], touched_scopes=[], purged_tasks=named
             )
-
-    lane = bench.lane
-    told, _ = lane.submit("hunter2")
-    lane.finish(lane.granted(store_id="s"), replace(SAVED, result={"summary": "Saved hunter2."}))
 
     bench.take_turn(Purging(task_ms=1), tasks=1)
 
-    assert lane.redis.get(lane.keys.input(told)) is None
-    record = lane.redis.hgetall(lane.keys.task(told))
-    assert "hunter2" not in str(record)
-    assert record["status"] == "completed"
+    for lane in lanes:
+        task = told[lane.workspace]
+        assert lane.redis.get(lane.keys.input(task)) is None
+        record = lane.redis.hgetall(lane.keys.task(task))
+        assert "hunter2" not in str(record)
+        assert record["status"] == "completed"
+
+
+def saved_secret(lane: LaneUnderTest) -> TaskId:
+    """A task that quotes a secret and has ended."""
+    task, _ = lane.submit("hunter2")
+    lane.finish(lane.granted(store_id="s"), replace(SAVED, result={"summary": "Saved hunter2."}))
+    return task

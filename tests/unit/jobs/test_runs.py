@@ -162,11 +162,13 @@ def test_a_request_with_a_secret_or_a_purge_is_not_kept():
 
 def test_a_purge_tells_which_earlier_tasks_quote_what_is_gone():
     forgotten = {"summary": "", "removedEntries": [], "touchedTopics": [], "touchedScopes": ["user"]}
-    answer = ForgetResult.model_validate(forgotten | {"purgedTasks": ["remember-0"]})
+    named = {"d/w1": ["remember-0", "remember-1"], "d/w2": ["remember-2"], "other/w1": ["remember-3"]}
+    told = [{"laneId": lane, "taskId": task} for lane, tasks in named.items() for task in tasks]
+    answer = ForgetResult.model_validate(forgotten | {"purgedTasks": told})
 
     end = run(scripted(answer))
 
-    assert end.purged == ("remember-0",)
+    assert end.purged == {"w1": ["remember-0", "remember-1"], "w2": ["remember-2"]}
     assert end.result == forgotten
 
 
