@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from acp_bridge import direct_tasks, methods
 from acp_bridge.agent_pool import AgentPool
 from acp_bridge.connection import Connection
-from acp_bridge.direct_tasks import DirectTask
+from acp_bridge.direct_tasks import MAX_RECORD_TRIES, DirectTask
 from acp_bridge.environment import child_environment
 from acp_bridge.errors import AgentDied, AgentProtocolError, AgentTimeout, AgentUnavailable
 from acp_bridge.limits import Limits
@@ -82,8 +82,8 @@ class Bridge:
         """Have the workspace's child work on memory, and block until it has or hasn't.
 
         The child has ``meta.timeout_ms`` and the reserve, counted from when it is sent the request. Beside a
-        foreign child a child of ours is kept, which ``kill`` doesn't reach: it serves what the foreign one
-        can't, and records what that one does, see ``direct_tasks.run``.
+        foreign child a child of ours is kept: it serves what the foreign one can't, and records what that one
+        does, see ``direct_tasks.run``.
 
         Args:
             workspace: canonical path.
@@ -98,12 +98,21 @@ class Bridge:
                 ``resolve`` tells. Except after AgentProtocolError no process of that child is left.
         """
         limit_s = (meta.timeout_ms + self._limits.reserve_ms) / 1000
+        lease_until_ms = clock.boot_ms() + self._limits.guard_ms
 
         async def work() -> TaskResult:
-            with self._under_way(workspace, meta.task_id, on_progress) as task:
+            task = TaskCall(
+                workspace,
+                meta.task_id,
+                lease_until_ms=lease_until_ms,
+                grace_s=self._limits.cancel_grace_s,
+                on_progress=on_progress,
+            )
+            with self._under_way(task):
                 return await self._run(task, call, meta=meta, limit_s=limit_s)
 
-        bound_s = self._limits.call_bound_s(limit_s + 2 * self._limits.resolve_s)
+        beside_s = (1 + MAX_RECORD_TRIES) * self._limits.resolve_s
+        bound_s = self._limits.call_bound_s(limit_s + beside_s)
         return self._thread.run(work, bound_s=bound_s + self._limits.longest_start_s)
 
     def available(self, workspace: str) -> bool:
@@ -137,7 +146,7 @@ class Bridge:
         """Let the workspace's child live ``ms`` milliseconds from now, if its life depends on a lease.
 
         That is a foreign child's in a memory call: its guard kills it at the deadline that was set last, at
-        first ``Limits.guard_ms`` after the call's start. Call this after each renewal with what the lease
+        first ``Limits.guard_ms`` after ``run`` was called. Call this after each renewal with what the lease
         has left, less a margin. Any other child lives as long as this process. Doesn't wait.
         """
         deadline_ms = clock.boot_ms() + ms
@@ -146,6 +155,9 @@ class Bridge:
             agent = self._agents.get(workspace)
             if agent is not None:
                 agent.extend_to(deadline_ms)
+            for task in self._task_calls:
+                if task.workspace == workspace:
+                    task.lease_until_ms = deadline_ms
 
         self._thread.post(extend_agent)
 
@@ -211,16 +223,21 @@ class Bridge:
                     if call.is_ours:
                         return await methods.run(own, call, meta=meta, limit_s=limit_s)
                     foreign_s, own_s = min(limit_s, self._limits.foreign_s), self._limits.resolve_s
-                    direct = DirectTask(call, meta, task.workspace, limit_s=foreign_s, own_limit_s=own_s)
+                    direct = DirectTask(
+                        call,
+                        meta,
+                        task.workspace,
+                        lease_until_ms=lambda: task.lease_until_ms,
+                        limit_s=foreign_s,
+                        own_limit_s=own_s,
+                    )
                     return await direct_tasks.run(direct, connection, own)
 
     @contextmanager
-    def _under_way(self, workspace: str, task_id: str, on_progress: ProgressListener) -> Iterator[TaskCall]:
-        grace_s = self._limits.cancel_grace_s
-        task = TaskCall(workspace, task_id, grace_s=grace_s, on_progress=on_progress)
+    def _under_way(self, task: TaskCall) -> Iterator[None]:
         self._task_calls.add(task)
         try:
-            yield task
+            yield
         finally:
             self._task_calls.discard(task)
 

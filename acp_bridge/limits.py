@@ -28,8 +28,8 @@ class Limits:
         settle_s: how long the rest of a dead child's output is waited for.
         kill_s: how long the kernel may take to end a killed child, and again to end the rest of its group.
         guard_ms: how long a child lives on after the last sign of life of a worker that is paused; a dead
-            one's is killed at once. Also what a foreign child has at the start of a memory call, until
-            ``Bridge.extend`` says more.
+            one's is killed at once. Also how long a foreign child may live for a call from when the bridge
+            was asked for it, until ``Bridge.extend`` says more.
         first_backoff_s: pause before the start that follows one death; it doubles with each further one.
         max_backoff_s: longest such pause.
         slack_s: what a blocked caller grants the bridge's loop on top of all other limits.

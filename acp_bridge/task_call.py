@@ -16,10 +16,17 @@ class TaskCall:
 
     Attributes:
         workspace: canonical path.
+        lease_until_ms: until when a child that needs the task's lease may live, milliseconds since boot.
     """
 
     def __init__(
-        self, workspace: str, task_id: str, *, grace_s: float, on_progress: ProgressListener
+        self,
+        workspace: str,
+        task_id: str,
+        *,
+        lease_until_ms: int,
+        grace_s: float,
+        on_progress: ProgressListener,
     ) -> None:
         """Begin without a child.
 
@@ -29,6 +36,7 @@ class TaskCall:
         """
         self.workspace = workspace
         self.task_id = task_id
+        self.lease_until_ms = lease_until_ms
         self._grace_s = grace_s
         self._on_progress = on_progress
         self._connection: Connection | None = None

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from core import clock
 from core.acp import Scope
+from core.errors import InputError
 from core.ids import TaskId
 from memory.beneath import disk_errors, open_folder
 from memory.content import read_regular
@@ -20,7 +21,7 @@ from memory.files import MAX_RECORD_BYTES, StoreFiles, file_name
 from memory.journal import FencedTask
 from memory.paths import SCOPES, Roots
 from memory.records import Content, Record
-from memory.scan import LeftOut, read_documents
+from memory.scan import LeftOut, Listener, ReadDocument, read_documents
 from memory.validation import MAX_FILE_BYTES
 
 MAX_KEEP_MS = 30 * 24 * 3_600_000  # of a task whose end nobody ever asks for
@@ -52,11 +53,22 @@ def look(roots: Roots) -> Sight:
     hidden: set[DocumentKey] = set()
     for scope in SCOPES:
         left_out: list[LeftOut] = []
-        with disk_errors(f"the {scope} memory"):
-            found = read_documents(roots.of(scope), scope, tell=left_out.append)
-            contents |= {(scope, one.path): one.content for one in found if _is_text(one.path)}
+        contents |= {
+            (scope, one.path): one.content
+            for one in _read(roots.of(scope), scope, tell=left_out.append)
+            if _is_text(one.path)
+        }
         hidden |= {(scope, _hidden_path(one)) for one in left_out if _is_text(one.path)}
     return Sight(contents, frozenset(hidden))
+
+
+def _read(root: Path, scope: Scope, *, tell: Listener) -> Iterator[ReadDocument]:
+    what = f"the {scope} memory"
+    try:
+        with disk_errors(what):
+            yield from read_documents(root, scope, tell=tell)
+    except InputError as error:  # a link or a file has the root's place
+        raise StoreUnusable(f"{what}: {error}") from error
 
 
 def _hidden_path(left_out: LeftOut) -> str:

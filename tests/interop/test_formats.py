@@ -18,7 +18,7 @@ from memory.paths import find_roots
 from tests.support import reference
 from tests.support.scripted_model import calls, document, scripted_model
 
-pytestmark = [pytest.mark.interop, pytest.mark.xdist_group("interop")]
+pytestmark = pytest.mark.interop
 
 NAMES = ["Tea", "Ünïcode `code` ](x", "A\u202eb", "長い" * 20]
 """Names whose lines fit: of a longer line the reference keeps the first 150 units, and ours a whole link."""

@@ -17,7 +17,7 @@ from tests.support.reference import ReferenceService, reference_service
 from tests.support.scripted_model import calls, document, silent, status
 from tests.support.service import events_of, facts
 
-pytestmark = [pytest.mark.interop, pytest.mark.xdist_group("interop")]
+pytestmark = pytest.mark.interop
 
 
 @pytest.fixture(scope="module")

@@ -312,9 +312,28 @@ class HasSeenTheTask(Child):
         answer(message_id, {"result": known})
 
 
+class TellsWhenItLooks(Child):
+    """Writes to the pipe ``taken``, too, before it answers that a foreign child may work on a task."""
+
+    def snapshot(self, message_id: object, params: dict[str, Any]) -> None:
+        Path("taken").write_text("taken")
+        super().snapshot(message_id, params)
+
+
 class RefusesRecords(Child):
     def record(self, message_id: object, params: dict[str, Any]) -> None:
         refuse(message_id, "store_busy")
+
+
+class RefusesOneRecord(Child):
+    is_busy = True
+
+    def record(self, message_id: object, params: dict[str, Any]) -> None:
+        if self.is_busy:
+            self.is_busy = False
+            refuse(message_id, "store_busy")
+        else:
+            super().record(message_id, params)
 
 
 class HangsInResolve(Child):

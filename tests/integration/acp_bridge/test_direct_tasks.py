@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from acp_bridge.errors import AgentFailed, AgentTimeout, AgentUnavailable, DirectAgentFailed
+from acp_bridge.errors import AgentFailed, AgentKilled, AgentTimeout, AgentUnavailable, DirectAgentFailed
 from core import acp
 from core.memory_calls import ForgetParams, ForgetResult, MemoryCall, TaskResult, UndoParams
+from tests.support import fake_child
+from tests.support.waiting import until
 
 GOOD = {"summary": "Saved.", "filesTouched": ["/m/a.md"], "touchedScopes": ["user"]}
 
@@ -43,6 +45,10 @@ def test_a_failure_of_the_foreign_child_says_that_memory_may_have_changed(open_d
     assert failure.value.error_kind == "remember_no_update"
 
 
+def test_a_result_is_recorded_once_the_store_is_free(open_desk):
+    assert open_desk("ForeignAsTold", resolver="RefusesOneRecord").remember(told(GOOD)).summary == "Saved."
+
+
 def test_a_result_that_could_not_be_recorded_is_none(open_desk):
     with pytest.raises(DirectAgentFailed) as failure:
         open_desk("ForeignAsTold", resolver="RefusesRecords").remember(told(GOOD))
@@ -58,6 +64,19 @@ def test_without_a_child_of_ours_the_foreign_one_is_not_asked(open_desk):
 def test_a_foreign_child_has_the_time_that_is_set_for_it(open_desk):
     with pytest.raises(AgentTimeout):
         open_desk("ForeignHangsInCall", foreign_s=0.1).remember()
+
+
+def test_a_foreign_child_that_starts_when_the_lease_is_over_is_ended_at_once(open_desk, caller):
+    desk = open_desk("ForeignHangsInCall", resolver="TellsWhenItLooks")
+    desk.watch_taken()
+    running = caller.submit(desk.remember)
+    until((desk.path / fake_child.STARTED).exists)
+
+    desk.extend(-1)
+    desk.wait_taken()
+
+    with pytest.raises(AgentKilled, match="its lease ran out"):
+        running.result(10)
 
 
 def test_a_foreign_child_is_never_told_of_a_purge(open_desk):

@@ -1,6 +1,5 @@
 """Tasks whose agent writes to the roots by itself: all that it did is found, committed once, and undone."""
 
-import os
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -10,73 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.direct_tasks import DirectTasks
-from memory.errors import LeaseLost, RevisionPruned, StoreUnusable, TaskClosed, TooLarge
+from memory.errors import LeaseLost, RevisionPruned, StoreUnusable, TaskClosed
+from memory.files import StoreFiles
 from memory.index import build_index
-from memory.journal import FencedTask
+from memory.journal import Journal, PlannedChange
 from memory.revisions import Revisions
-from memory.store import Store, open_store
+from memory.store import open_store
+from tests.support.direct_tasks import Lane, write
 from tests.support.git_log import show_log
-from tests.support.memory import FailAt, MemoryBase, describe, documents, fenced_task, note, revision
-
-Edits = dict[Path, bytes | None]
-
-
-class Lane:
-    """A lane whose tasks are direct ones.
-
-    Attributes:
-        fence: of the task that began last.
-    """
-
-    def __init__(self, base: MemoryBase, *, store: Store | None = None) -> None:
-        self.base = base
-        self.store = store or open_store(base.path)
-        self.tasks = DirectTasks(self.store)
-        self.fence = 0
-
-    def begin(self) -> FencedTask:
-        self.fence += 1
-        task = fenced_task(self.fence)
-        assert self.tasks.begin(task, self.base.roots) is None
-        return task
-
-    def record(self, task: FencedTask):
-        return self.tasks.record(task, self.base.roots, result_of=told)
-
-    def close(self, task: FencedTask):
-        return self.tasks.close(task, self.base.roots)
-
-    def undo(self, name: str) -> None:
-        self.fence += 1
-        task = fenced_task(self.fence, kind="undo")
-        self.store.seal(task)
-        self.store.undo(task, name, self.base.roots, result_of=describe)
-
-
-def told(commit):
-    return describe(commit) | {"summary": "Saved it."}
-
-
-def write(edits: Edits) -> None:
-    """Do as an agent does that writes by itself."""
-    for path, content in edits.items():
-        if content is None:
-            path.unlink()
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-
-
-@pytest.fixture
-def lane(memory_base: MemoryBase) -> Lane:
-    return Lane(memory_base)
-
-
-@pytest.fixture
-def tea(memory_base: MemoryBase) -> Path:
-    """A document that no task wrote."""
-    return memory_base.put(memory_base.user / "user" / "tea.md", note())
+from tests.support.memory import FailAt, MemoryBase, documents, fenced_task, note, revision
 
 
 def test_what_the_agent_did_is_one_commit_of_the_task(lane: Lane, memory_base: MemoryBase, tea: Path):
@@ -145,6 +86,48 @@ def test_whatever_the_agent_did_the_revision_tells_it_and_its_undo_brings_the_by
         assert {str(base.roots.of(one.scope) / one.path) for one in shown} == changed
         lane.undo("r1")
         assert documents(base) == found
+
+
+EDITS = st.lists(st.tuples(NAMES, TEXTS), max_size=5)
+
+
+@settings(max_examples=12, deadline=None)
+@given(before=EDITS, between=EDITS, after=EDITS, late=EDITS)
+def test_of_two_tasks_at_once_no_edit_is_lost_and_none_is_told_twice(before, between, after, late):
+    with TemporaryDirectory() as folder:
+        base = MemoryBase(Path(folder).resolve())
+        one, other = Lane(base), Lane(base, lane="default/ffffffffffffffff")
+        edit(base, before)
+        found = documents(base)
+
+        first = one.begin()
+        edit(base, between)
+        second = other.begin()
+        edit(base, after)
+        base.commit(one.store, fenced_task(lane="default/eeeeeeeeeeeeeeee"), {base.user / "own.md": note()})
+        one.record(first)
+        edit(base, late)
+        other.close(second)
+
+        told: dict[str, bytes | None] = {}
+        for change in committed(base):
+            path = str(base.path / change.root / change.path)
+            assert change.before == told.get(path, change.before)
+            told[path] = change.new
+        assert {path: text for path, text in (found | told).items() if text is not None} == documents(base)
+
+
+def committed(base: MemoryBase) -> list[PlannedChange]:
+    """Every change in the journal, oldest first."""
+    journal = Journal(StoreFiles(base.path))
+    return [change for seq in range(journal.newest_seq()) for change in journal.entry(seq + 1).changes]
+
+
+def edit(base: MemoryBase, edits) -> None:
+    """Write the user's documents, as whoever writes by himself."""
+    for name, text in edits:
+        if text is not None or (base.user / name).exists():
+            write({base.user / name: text})
 
 
 def test_a_task_that_has_begun_can_not_begin_again_nor_commit_otherwise(lane: Lane, memory_base: MemoryBase):
@@ -243,31 +226,6 @@ def test_what_the_agent_brought_back_after_anothers_commit_is_its_change(
     assert lane.record(task)["filesTouched"] == [str(tea)]
 
 
-def test_what_is_no_document_any_more_is_neither_told_nor_touched(
-    lane: Lane, memory_base: MemoryBase, tea: Path
-):
-    other = memory_base.put(memory_base.user / "other.md", note("Other"))
-    target = memory_base.put(memory_base.path / "target", b"elsewhere")
-    huge = memory_base.put(memory_base.user / "huge.md", b"x" * 300_000)
-    task = lane.begin()
-    tea.unlink()
-    tea.symlink_to(target)
-    other.write_bytes(b"y" * 300_000)
-    huge.write_bytes(note("Small now"))
-
-    assert lane.record(task)["filesTouched"] == []
-    assert (tea.is_symlink(), other.stat().st_size, target.read_bytes()) == (True, 300_000, b"elsewhere")
-
-
-def test_a_name_that_is_no_text_is_left_alone(lane: Lane, memory_base: MemoryBase):
-    odd = os.fsencode(memory_base.user) + b"/\xff.md"
-    memory_base.user.mkdir(exist_ok=True)
-    task = lane.begin()
-    Path(os.fsdecode(odd)).write_bytes(note())
-
-    assert lane.record(task)["filesTouched"] == []
-
-
 def test_a_holder_that_was_overtaken_records_nothing(lane: Lane, memory_base: MemoryBase, tea: Path):
     task = lane.begin()
     write({tea: note("Coffee")})
@@ -313,17 +271,6 @@ def test_a_record_that_was_cut_short_is_finished_by_the_next_holder(
     assert len(Revisions(memory_base.path).page(memory_base.roots, limit=9).revisions) == 1
 
 
-def test_a_purge_takes_the_texts_of_snapshots_too(lane: Lane, memory_base: MemoryBase, tea: Path):
-    task = lane.begin()
-    other = fenced_task(lane="default/ffffffffffffffff")
-    memory_base.commit(lane.store, other, {tea: None})
-    lane.store.purge(other, [("user", "user/tea.md")], memory_base.roots)
-
-    (snapshot,) = (memory_base.path / "memlane" / "snapshots").iterdir()
-    assert b"Likes tea" not in snapshot.read_bytes()
-    assert lane.record(task)["filesTouched"] == []
-
-
 def test_a_change_too_large_for_the_journal_is_told_without_its_texts(lane: Lane, tea: Path, monkeypatch):
     task = lane.begin()
     write({tea: note(body="x" * 10_000)})
@@ -334,19 +281,3 @@ def test_a_change_too_large_for_the_journal_is_told_without_its_texts(lane: Lane
     assert (result["summary"], result["filesTouched"]) == ("Saved it.", [str(tea)])
     with pytest.raises(RevisionPruned):
         lane.undo("r1")
-
-
-def test_a_memory_too_large_for_a_snapshot_begins_no_task(lane: Lane, tea: Path, monkeypatch):
-    monkeypatch.setattr("memory.snapshots.MAX_RECORD_BYTES", 50)
-
-    with pytest.raises(TooLarge):
-        lane.begin()
-    monkeypatch.undo()
-    assert lane.begin()
-
-
-def test_a_snapshot_goes_with_its_task(lane: Lane, memory_base: MemoryBase):
-    lane.record(lane.begin())
-    lane.close(lane.begin())
-
-    assert list((memory_base.path / "memlane" / "snapshots").iterdir()) == []
