@@ -208,7 +208,8 @@ class TaskRun:
     def _answered(self, error: AgentFailed) -> End | _Behind:
         _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
         _log.debug("agent_failed_because", task=self.grant.task.id, details=error.details)
-        if isinstance(error, DirectAgentFailed):
+        may_be_committed = error.error_kind == "agent_unsupported" and not self._is_first_run
+        if isinstance(error, DirectAgentFailed) or may_be_committed:  # which nobody has looked at
             return self._resolved(failed(self._kind, error.error_kind))
         if error.error_kind == "store_busy":
             return _STORE_BUSY
