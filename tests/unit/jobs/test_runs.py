@@ -1,6 +1,7 @@
 """How each end of a run is judged: what the child says counts, everything else is resolved first."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from acp_bridge.errors import (
 from core.acp import Remains
 from core.memory_calls import ForgetResult, RememberResult
 from jobs.calls import call_of
+from jobs.runs import TaskRun
 from jobs.tasks import Fence
 from tests.support.scripted_agents import RECORDED, run, run_of, scripted
 
@@ -188,6 +190,23 @@ def test_a_handed_back_task_whose_child_can_not_be_started_is_resolved_first():
     end = task_run.execute(lambda _: None)
 
     assert (end.status, end.revision, len(agents.resolves)) == ("completed", "r7", 1)
+
+
+@pytest.mark.parametrize("kind", ["managed_memory_unavailable", "remember_timeout"])
+def test_a_task_that_may_have_committed_in_an_earlier_run_is_resolved_before_it_fails(kind: str):
+    def later(recorded: Any) -> TaskRun:
+        task_run = run_of(scripted(AgentFailed(kind, details=""), recorded=recorded))
+        task_run.grant = replace(task_run.grant, task=replace(task_run.grant.task, handed_back=True))
+        return task_run
+
+    ends = [later(recorded).execute(lambda _: None) for recorded in (RECORDED, None, AgentUnavailable("x"))]
+
+    assert [(end.status, end.code, end.cause) for end in ends] == [
+        ("completed", None, None),
+        ("failed", kind, None),
+        ("queued", None, "unresolved"),
+    ]
+    assert run(scripted(AgentFailed(kind, details=""))).code == kind
 
 
 def test_a_purge_that_was_cut_short_is_run_again_until_the_child_says_that_it_is_done():
