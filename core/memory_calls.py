@@ -322,13 +322,15 @@ class MemoryCall:
 
     Attributes:
         result: shape of its answer.
+        carries_on: whether it finishes what a child of ours had begun.
     """
 
     method: str
     params: Wire
     result: type[TaskResult]
+    carries_on: bool = False
 
     @property
     def is_ours(self) -> bool:
         """Whether only a child of ours can serve it."""
-        return self.method in (APPLY, UNDO, IMPORT, REVIEW)
+        return self.carries_on or self.method in (APPLY, UNDO, IMPORT, REVIEW)

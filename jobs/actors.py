@@ -160,16 +160,22 @@ class LaneRunner:
         ):
             end = run.execute(lambda at_least: self._refence(held, at_least))
             self._note_availability(workspace.id, end)
-            self._scrub(end)
+            if not self._scrub(end):
+                return None
             if end.status == "queued" or self._is_over(turn):
                 self._finish(workspace.id, run.grant, end)
                 return None
             return self._finish_and_claim(workspace.id, run.grant, end)
 
-    def _scrub(self, end: End) -> None:
-        """Take away what a purge names, before its end is told: whoever takes the task over purges again."""
-        for workspace, tasks in end.purged.items():
+    def _scrub(self, end: End) -> bool:
+        """Take away what a purge names, before its end is told; False if that could not be done.
+
+        The end is not told then either: whoever takes the task over purges, and comes here, again.
+        """
+        return all(
             self._persist(partial(self._parts.lanes.scrub, workspace, tasks), tries=FINISH_TRIES)
+            for workspace, tasks in end.purged.items()
+        )
 
     def _begin(self, turn: _Turn, grant: Grant) -> TaskRun:
         def tell(grant: Grant, progress: Progress) -> None:

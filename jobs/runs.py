@@ -120,6 +120,8 @@ class TaskRun:
         with self._lock:
             if self._is_over:
                 return False
+            if reason == "cancel" and self.grant.mode == "resolve":
+                return True  # nothing runs that could be given up, and what has committed is carried through
             self._stop = self._stop or reason
             if reason == "lost":
                 self._agents.kill(self._workspace.path)
@@ -185,7 +187,7 @@ class TaskRun:
         except AgentKilled:
             return self._stopped()
 
-    def _call(self) -> TaskResult:
+    def _call(self, *, carries_on: bool = False) -> TaskResult:
         if self._stop is not None:
             raise AgentKilled("the run was stopped before it began")
         call = call_of(self._kind, self.grant.input, workspace=self._workspace.path)
@@ -197,7 +199,8 @@ class TaskRun:
             client_id=self.grant.task.client_id,
             dry_run=self.grant.input.get(DRY_RUN) is True,
         )
-        return self._agents.run(self._workspace.path, call, meta, on_progress=self._note)
+        wanted = replace(call, carries_on=carries_on)
+        return self._agents.run(self._workspace.path, wanted, meta, on_progress=self._note)
 
     def _note(self, progress: Progress) -> None:
         self._on_progress(self.grant, progress)
@@ -265,9 +268,17 @@ class TaskRun:
             return _UNRESOLVED
         if answer.result is None:
             return otherwise if answer.remains is None else self._left(otherwise, answer.remains)
-        if self._purges and self.grant.mode == "run":
-            return _UNRESOLVED  # it has committed; only the child can tell that the texts are gone, too
+        if self._purges:  # it has committed; only the child can tell that the texts are gone, too
+            return _UNRESOLVED if self.grant.mode == "run" else self._purged_again()
         return self._completed(result_of(self._kind, answer.result))
+
+    def _purged_again(self) -> End:
+        """The end of a purge that has committed, carried through by a child of ours."""
+        try:
+            return self._completed(self._call(carries_on=True))
+        except (DependencyError, AgentKilled) as error:
+            _log.error("purge_unfinished", task=self.grant.task.id, reason=str(error))
+            return _UNRESOLVED
 
     def _completed(self, result: TaskResult) -> End:
         if result.recovered:

@@ -25,7 +25,7 @@ MAX_SESSIONS = 16
 
 
 class SessionCalls:
-    """Serves the session methods; every method of this class is for the thread that reads.
+    """Serves the session methods; whoever reads the requests calls, on one thread.
 
     Prompts of one session are answered one after the other, those of different ones at the same time.
     """

@@ -1,6 +1,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent import blocks
 from agent.chat.prompt import MAX_PROMPT_BYTES, chat_system, read_prompt
@@ -62,6 +64,26 @@ def test_what_is_no_prompt_is_refused(content: list[Any], reason: str) -> None:
         read_prompt(content)
 
     assert (refused.value.error_code, str(refused.value)) == (-32602, f"Invalid params: {reason}")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: (
+        st.lists(inner) | st.dictionaries(st.sampled_from(["type", "text", "resource", "uri"]), inner)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(JSON | st.builds(text, st.text()) | st.builds(embedded, st.text(), st.text())))
+def test_any_content_is_read_or_refused_and_no_block_is_closed_from_inside(content: list[Any]) -> None:
+    try:
+        prompt = read_prompt(content)
+    except CallRefused:
+        return
+    said = "".join(one["text"] for one in content if one["type"] == "text")
+    wrapped = sum(one["type"] == "resource" for one in content)
+    assert prompt.count("</attached-resource>") - said.count("</attached-resource>") == wrapped
 
 
 def test_the_model_is_shown_the_indexes_as_untrusted_data() -> None:
