@@ -220,7 +220,9 @@ class TaskRun:
         if error.error_kind == "task_closed":
             # an earlier worker resolved or began it, and died before it said so
             return self._resolved(self._lost_end())
-        return failed(self._kind, error.error_kind)
+        # this run has committed nothing, says the child; it may have failed before it could ask after others
+        end = failed(self._kind, error.error_kind)
+        return end if self._is_first_run else self._resolved(end)
 
     def _lost_end(self) -> End:
         return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
