@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from acp_bridge import methods
 from acp_bridge.connection import Connection
-from acp_bridge.errors import AgentFailed, DirectAgentFailed
+from acp_bridge.errors import AgentFailed, AgentUnavailable, DirectAgentFailed
 from core import acp
 from core.memory_calls import ForgetParams, MemoryCall, RecordParams, SnapshotParams, TaskResult
 
@@ -39,11 +39,14 @@ async def run(task: DirectTask, foreign: Connection, own: Connection) -> TaskRes
         own: a child of ours for the same workspace.
 
     Raises:
+        AgentUnavailable: the foreign child has died before anything was done.
         AgentFailed: it can't be done so, or may not run (again); the foreign child was not asked.
         DirectAgentFailed: the foreign child says that it failed, or what it did could not be recorded.
         AgentProtocolError, AgentTimeout, AgentDied, AgentKilled: see ``methods.run``, of either child.
     """
     _require_serviceable(task)
+    if not foreign.alive:  # before the snapshot, which closes the task
+        raise AgentUnavailable("the agent died before it was asked")
     recorded = await methods.snapshot(
         own, SnapshotParams(cwd=task.cwd), meta=task.meta, limit_s=task.own_limit_s
     )

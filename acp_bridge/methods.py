@@ -13,7 +13,9 @@ from core.memory_calls import MemoryCall, SnapshotParams, SnapshotResult, TaskRe
 MAX_ERROR_KIND_CHARS = 64
 MAX_DETAILS_CHARS = 2000
 
-_OUR_KEYS = frozenset({"revision", "usage", "recovered", "preview"})
+_CONTRACT_KEYS = frozenset(
+    {"summary", "filesTouched", "touchedScopes", "removedEntries", "touchedTopics", "dedupedEntries"}
+)
 
 _Shape = TypeVar("_Shape", bound=acp.Wire)
 
@@ -89,10 +91,10 @@ async def _ask(connection: Connection, method: str, params: Mapping[str, Any], *
 
 
 def _contract_part(result: Any) -> Any:
-    """What of a foreign child's result is meant as we read it; under our own keys it means something else."""
+    """What of a foreign child's result is meant as we read it; other keys may mean anything."""
     if not isinstance(result, dict):
         return result
-    return {name: value for name, value in result.items() if name not in _OUR_KEYS}
+    return {name: value for name, value in result.items() if name in _CONTRACT_KEYS}
 
 
 def _failure(answer: jsonrpc.ErrorResponse, *, ours: bool) -> AgentFailed:

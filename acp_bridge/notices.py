@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from core import acp, jsonrpc
 from core.logs import get_logger
+from core.text import well_formed
 
 MAX_COUNT = 1_000_000
 MAX_TOOL_CHARS = 64
@@ -62,4 +63,6 @@ def _progress_in(notice: jsonrpc.Notification) -> acp.Progress | None:
     if max(progress.turn, progress.max_turns, progress.files_touched) > MAX_COUNT:
         return None
     tool = progress.last_tool
-    return progress.model_copy(update={"last_tool": tool[:MAX_TOOL_CHARS]}) if tool else progress
+    if tool:
+        return progress.model_copy(update={"last_tool": well_formed(tool[:MAX_TOOL_CHARS])})
+    return progress

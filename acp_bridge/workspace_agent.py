@@ -66,7 +66,8 @@ class WorkspaceAgent:
         try:
             yield await self._connected()
         except (AgentDied, AgentTimeout):
-            self._backoff.died(clock.boot_ms())
+            if self.pid is None:  # else it was another child, which the same body uses
+                self._backoff.died(clock.boot_ms())
             raise
         else:
             self._backoff.succeeded()

@@ -12,8 +12,9 @@ MEMORY_INDEX = "memory-index"
 MEMORY_DOCUMENT = "memory-document"
 MEMORY_CANDIDATES = "memory-candidates"
 ENVIRONMENT = "environment"
+ATTACHMENT = "attached-resource"
 
-_TAGS = (USER_CONTENT, MEMORY_INDEX, MEMORY_DOCUMENT, MEMORY_CANDIDATES, ENVIRONMENT)
+_TAGS = (USER_CONTENT, MEMORY_INDEX, MEMORY_DOCUMENT, MEMORY_CANDIDATES, ENVIRONMENT, ATTACHMENT)
 _UNSEEN = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"  # a model may read over these
 # the bounds keep the search linear on a text of "<" and blanks
 _GAP = rf"[\s{_UNSEEN}]{{0,8}}"

@@ -44,6 +44,7 @@ class CallLine(Generic[_C]):
         self._max_waiting = max_waiting
         self._waiting: deque[_C] = deque()
         self._running: _C | None = None
+        self._is_open = True
         self._changed = threading.Condition()
 
     @property
@@ -68,10 +69,11 @@ class CallLine(Generic[_C]):
             timeout_s: None waits for ever.
 
         Returns:
-            None when the time is over.
+            None when the time is over, or no call waits and none will come.
         """
         with self._changed:
-            if not self._changed.wait_for(lambda: self._waiting, timeout_s):
+            self._changed.wait_for(lambda: self._waiting or not self._is_open, timeout_s)
+            if not self._waiting:
                 return None
             self._running = self._waiting.popleft()
             return self._running
@@ -80,6 +82,12 @@ class CallLine(Generic[_C]):
         """Tell that the call which runs has been answered."""
         with self._changed:
             self._running = None
+
+    def close(self) -> None:
+        """Tell that no call will come any more; those that wait are still given out."""
+        with self._changed:
+            self._is_open = False
+            self._changed.notify()
 
     def withdraw(self, is_meant: Callable[[_C], bool], *, named: CalledOff) -> Withdrawal[_C]:
         """Call off every call that is meant, running or waiting.

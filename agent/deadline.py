@@ -20,9 +20,13 @@ class Deadline:
     cancellation: Cancellation = field(default_factory=Cancellation, compare=False)
 
     @classmethod
-    def after(cls, duration_ms: int) -> "Deadline":
-        """The moment ``duration_ms`` milliseconds from now, of a call of its own."""
-        return cls(boot_ms() + duration_ms)
+    def after(cls, duration_ms: int, *, cancellation: Cancellation | None = None) -> "Deadline":
+        """The moment ``duration_ms`` milliseconds from now.
+
+        Args:
+            cancellation: of the call; None for one that nobody else knows of.
+        """
+        return cls(boot_ms() + duration_ms, cancellation or Cancellation())
 
     def within(self, duration_ms: int) -> "Deadline":
         """This deadline, or the moment ``duration_ms`` milliseconds from now if that is earlier."""

@@ -120,6 +120,17 @@ def failure_of(error: Exception, kind: Kind) -> Failure:
     return known or Failure(_kind_of(error, kind), _details_of(error, kind))
 
 
+def failure_of_prompt(error: Exception) -> dict[str, str]:
+    """``data`` of the JSON-RPC error of a prompt that could not be answered."""
+    if isinstance(error, ModelRejected | ModelUnavailable):
+        return {"errorKind": error.code, "details": str(error)}
+    if isinstance(error, TaskTimeout):
+        return {"errorKind": "prompt_timeout", "details": "The prompt took too long"}
+    known = _FAILURES.get(type(error))
+    unknown = {"errorKind": "prompt_failed", "details": f"Unexpected {type(error).__name__}"}
+    return unknown if known is None else known.to_wire()
+
+
 def overloaded(kind: Kind) -> Failure:
     """The failure of a call that came while too many others waited."""
     return Failure(_FAILED[kind], "Too many calls are waiting")

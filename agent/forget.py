@@ -7,7 +7,7 @@ from typing import Any
 from agent.secrecy import shown
 from agent.selection import select
 from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
-from core.memory_calls import ForgetParams, ForgetResult, RemovedEntry
+from core.memory_calls import ForgetParams, ForgetResult, QuotingTask, RemovedEntry
 from memory.candidates import Candidate, choose_candidates
 from memory.document import MEMORY_TYPES
 from memory.entries import remove_entries
@@ -44,7 +44,8 @@ def forget(params: ForgetParams, call: TaskCall, workplace: Workplace) -> dict[s
     except StoreUnusable as error:
         # it has committed, so it can't fail any more: it is handed back, and purges when it is run again
         raise StoreBusy("the purge has to be done again") from error
-    return result | {"purgedTasks": [task for task in tasks if task != call.task.id]}
+    quoting = [QuotingTask(lane_id=lane, task_id=task) for lane, task in tasks if task != call.task.id]
+    return result | {"purgedTasks": [one.to_wire() for one in quoting]}
 
 
 def _stage(params: ForgetParams, staging: Staging) -> Staged:

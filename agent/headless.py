@@ -1,4 +1,4 @@
-"""The headless agent loop: a model, its tools, a history of its own; nothing of it is a chat session."""
+"""The agent loop: a model, its tools, a history of its own; what becomes a chat, sessions keep themselves."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.deadline import Deadline
-from agent.models.interface import Message, Model, Reply, ToolCall
+from agent.models.interface import Finish, Message, Model, Reply, ToolCall
 from agent.tools import CHANGING_TOOLS, MemoryTools, ToolResult
 from agent.watch import Watch
 from core.logs import get_logger
@@ -26,6 +26,7 @@ class HeadlessAgent:
 
     Attributes:
         order: the user message.
+        earlier: what was said before it.
         max_turns: model calls at most.
         max_calls: tool calls that run in one turn.
         ends_with_save: whether the first turn after which everything is saved ends the run; else only
@@ -38,6 +39,7 @@ class HeadlessAgent:
     max_turns: int
     max_calls: int = MAX_CALLS_PER_TURN
     ends_with_save: bool = True
+    earlier: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +60,13 @@ class HeadlessRun:
             ``stuck``: it repeated itself or found out nothing new. Each of these without a valid write,
             unless the agent doesn't end with one.
         text: what the model said in its last turn.
+        finish: why its last turn ended.
     """
 
     ending: Ending
     text: str
     tool_log: tuple[ToolUse, ...]
+    finish: Finish = "stop"
 
 
 def run_headless(
@@ -99,7 +103,8 @@ class _Loop:
         self._tools = tools
         self._deadline = deadline
         self._watch = watch
-        self._history = [Message("system", agent.system), Message("user", agent.order)]
+        self._history = [Message("system", agent.system), *agent.earlier, Message("user", agent.order)]
+        self._finish: Finish = "stop"
         self._tool_log: list[ToolUse] = []
         self._patience = _Patience()
         self._wrote_all = True  # in the last turn that wrote; else the model has to hear what came to nothing
@@ -121,6 +126,7 @@ class _Loop:
         self._deadline.check()
         reply = self._model.complete(tuple(self._history), self._tools.specs, deadline=self._deadline)
         self._history.append(Message("assistant", reply.text, tool_calls=reply.tool_calls))
+        self._finish = reply.finish
         return reply
 
     def _run_tools(self, calls: Sequence[ToolCall]) -> None:
@@ -149,7 +155,7 @@ class _Loop:
     def _ended(self, ending: Ending, text: str) -> HeadlessRun:
         if self._agent.ends_with_save and self._tools.saved:
             ending = "saved"
-        return HeadlessRun(ending, text, tuple(self._tool_log))
+        return HeadlessRun(ending, text, tuple(self._tool_log), self._finish)
 
 
 class _Patience:

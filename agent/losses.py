@@ -18,6 +18,7 @@ from memory.standing import waits_for_review
 from memory.transaction import Change, Transaction
 
 MIN_KEPT_OF_HEADLINE = 0.5  # share of the words of name and description of a document that is removed
+MAX_NAMED = 20  # missing words
 MIN_KEPT_OF_REWRITTEN = 1 / 3  # of each fact of one that is rewritten, which may make it shorter
 
 _LITERAL = re.compile(r"[^\s\"'`()\[\]{}<>,;]*\d[^\s\"'`()\[\]{}<>,;]*|https?://[^\s\"'`()\[\]{}<>,;]+")
@@ -41,9 +42,17 @@ def find_losses(transaction: Transaction, written: Collection[str]) -> Iterator[
                 yield DocumentInvalid(change.path, reason)
 
 
-def is_taken_in(source: bytes, content: bytes) -> bool:
-    """Tell whether a document says all that another one says."""
-    return _Kept([_text_of(content)]).replaces(source)
+def find_loss(source: bytes, content: bytes) -> str:
+    """What would be lost if one document took the place of another; empty if nothing would.
+
+    Returns:
+        A sentence for the model that merges them. It names words of the source.
+    """
+    kept = _Kept([_text_of(content)])
+    if kept.replaces(source):
+        return ""
+    missing = sorted(kept.missing(source))[:MAX_NAMED]
+    return f"{LEFT_OUT}. Missing: {', '.join(missing)}" if missing else LEFT_OUT
 
 
 class _Kept:
@@ -59,6 +68,12 @@ class _Kept:
         """Whether all is said that a document says."""
         is_named = self.share(_headline_of(source)) >= MIN_KEPT_OF_HEADLINE
         return is_named and all(self._says(fact) for fact in _facts_of(source))
+
+    def missing(self, source: bytes) -> frozenset[str]:
+        """Telling words and literals of a document's facts that are not said."""
+        facts = tuple(_facts_of(source))
+        words = frozenset[str]().union(*map(_telling_words, facts)) - self._words
+        return words | (frozenset[str]().union(*map(_literals, facts)) - self._literals)
 
     def keeps(self, source: bytes) -> bool:
         """Whether enough is said of what a document said that stays, in other words."""

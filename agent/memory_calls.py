@@ -1,16 +1,15 @@
 """Memory calls on their way through the child: read, put in line, run one after the other, answered."""
 
 import threading
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from agent.call_line import CallLine, Withdrawal
 from agent.cancellation import CalledOff, Cancellation
 from agent.deadline import Deadline
 from agent.errors import TaskCancelled
+from agent.failure_log import log_failure
 from agent.failures import Failure, failure_of, overloaded
 from agent.methods import TASK_METHODS, TaskMethod
 from agent.outlet import Outlet
@@ -18,15 +17,10 @@ from agent.requests import kind_of, params_object, parse_meta, parse_resolve
 from agent.service import MemoryService
 from agent.task_run import COMMIT_RESERVE_MS
 from core import acp, jsonrpc
-from core.errors import MemlaneError
 from core.ids import Kind
-from core.logs import get_logger
-from memory.errors import StoreUnusable
 
 MAX_WAITING_CALLS = 64
 QUIET_S = 0.05  # before the history is brought further: the next call may be on its way
-
-_log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +42,7 @@ class _MemoryCall:
 
 
 class MemoryCalls:
-    """Serves the methods that need the store, on a thread of its own."""
+    """Serves the methods that change the store or ask it, on a thread of its own."""
 
     methods = frozenset({*TASK_METHODS, acp.RESOLVE})
 
@@ -166,14 +160,3 @@ def _error_code(call: _MemoryCall, failure: Failure) -> int:
     if failure.kind == "task_cancelled" and call.cancellation.named == "request":
         return acp.REQUEST_CANCELLED
     return acp.TASK_FAILED
-
-
-def log_failure(method: str, error: Exception, *, kind: str) -> None:
-    """Log what failed; a bug with where it came from, but never its message, which may quote memory."""
-    known = isinstance(error, MemlaneError)
-    stack = [] if known else traceback.extract_tb(error.__traceback__)
-    frames = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in stack]
-    facts = {"method": method, "error": type(error).__name__, "kind": kind}
-    if isinstance(error, StoreUnusable):
-        facts["reason"] = str(error)  # names the folder or file, quotes none
-    _log.warning("call_failed", **facts, frames=frames or None)

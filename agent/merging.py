@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 
 from agent.errors import ToolRefused
-from agent.losses import LEFT_OUT, UNDER_REVIEW, is_taken_in
+from agent.losses import UNDER_REVIEW, find_loss
 from agent.tool_arguments import MergeMemories
 from agent.writing import require_writable
 from core.errors import InputError
@@ -75,8 +75,9 @@ def _require_well_formed(content: bytes, old: bytes | None) -> None:
 
 
 def _require_taken_in(path: str, source: bytes, content: bytes) -> None:
-    if not is_taken_in(source, content):
-        raise ToolRefused(f"Nothing was merged. {path}: {LEFT_OUT}")
+    loss = find_loss(source, content)
+    if loss:
+        raise ToolRefused(f"Nothing was merged. {path}: {loss}")
 
 
 def _stage(transaction: Transaction, sources: list[str], *, target: str, content: bytes | None) -> None:

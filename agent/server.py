@@ -1,14 +1,19 @@
 """The agent child: ACP on standard input and output.
 
 One thread reads and answers what takes no time (so that a ping is answered while a task
-runs), one worker thread serves the memory calls one after the other.
+runs), one worker thread serves the memory calls one after the other, one thread for each
+session its prompts.
 """
 
 import os
 from typing import TYPE_CHECKING, Any
 
-from agent.memory_calls import MemoryCalls, log_failure
-from agent.models.choice import open_fast_model, open_model
+from agent.chat.answering import MemoryPlace
+from agent.chat.calls import SessionCalls
+from agent.chat.requests import refuse_authentication
+from agent.failure_log import log_failure
+from agent.memory_calls import MemoryCalls
+from agent.models.choice import open_chat_model, open_fast_model, open_model
 from agent.outlet import Outlet, take_stdout
 from agent.requests import (
     CallRefused,
@@ -49,7 +54,9 @@ def serve(settings: Settings, model_settings: ModelSettings) -> int:
         model=open_model(model_settings),
         fast_model=open_fast_model(model_settings),
     )
-    server = AgentServer(service, outlet)
+    place = MemoryPlace(settings.memory_base, service.workspace, service.policy, local=settings.memory_local)
+    sessions = SessionCalls(place, outlet, open_model=lambda: open_chat_model(model_settings))
+    server = AgentServer(service, sessions, outlet)
     code = server.run(0)
     if server.is_busy:
         os._exit(code)  # the interpreter's own end would wait for what the task still does
@@ -59,8 +66,9 @@ def serve(settings: Settings, model_settings: ModelSettings) -> int:
 class AgentServer:
     """Takes messages in arrival order and answers each request exactly once."""
 
-    def __init__(self, service: MemoryService, outlet: Outlet) -> None:
+    def __init__(self, service: MemoryService, sessions: SessionCalls, outlet: Outlet) -> None:
         self._service = service
+        self._sessions = sessions
         self._outlet = outlet
         self._memory = MemoryCalls(service, outlet)
         self._at_once: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
@@ -68,16 +76,25 @@ class AgentServer:
             acp.PING: self._ping,
             acp.AVAILABILITY: self._availability,
             acp.CANCEL: self._cancel,
+            acp.AUTHENTICATE: refuse_authentication,
+            acp.SESSION_NEW: sessions.open_session,
+            acp.SESSION_LIST: sessions.list_sessions,
+            acp.SESSION_CLOSE: sessions.close_session,
+        }
+        self._in_turn: dict[str, Callable[[jsonrpc.Request], None]] = {
+            **dict.fromkeys(self._memory.methods, self._memory.take),
+            acp.SESSION_PROMPT: sessions.take,
         }
         self._told: dict[str, Callable[[dict[str, Any]], object]] = {
             acp.CANCEL: self._cancel,
             acp.CANCEL_REQUEST: self._cancel_request,
+            acp.SESSION_CANCEL: sessions.cancel_prompts,
         }
 
     @property
     def is_busy(self) -> bool:
-        """Whether a memory call is running or waiting."""
-        return self._memory.is_busy
+        """Whether a memory call or a prompt is running or waiting."""
+        return self._memory.is_busy or self._sessions.is_busy
 
     def run(self, descriptor: int) -> int:
         """Serve until the input ends; returns the exit code."""
@@ -120,12 +137,12 @@ class AgentServer:
             _log.debug("notification_refused", method=notification.method, code=refused.error_code)
 
     def _dispatch(self, request: jsonrpc.Request) -> None:
-        at_once = self._at_once.get(request.method)
+        at_once, in_turn = self._at_once.get(request.method), self._in_turn.get(request.method)
         if at_once is not None:
             result = at_once(params_object(request.params))
             self._outlet.send(jsonrpc.response(request.id, result))
-        elif request.method in self._memory.methods:
-            self._memory.take(request)
+        elif in_turn is not None:
+            in_turn(request)
         else:
             raise method_not_found(request.method)
 
@@ -144,7 +161,9 @@ class AgentServer:
         return acp.CancelResult(cancelling=cancelling).to_wire()
 
     def _cancel_request(self, params: dict[str, Any]) -> None:
-        self._memory.cancel_request(parse_cancel_request(params))
+        request_id = parse_cancel_request(params)
+        self._memory.cancel_request(request_id)
+        self._sessions.cancel_request(request_id)
 
     def _refuse(self, request: jsonrpc.Request, refused: CallRefused) -> None:
         line = jsonrpc.error_response(

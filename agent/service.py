@@ -1,5 +1,6 @@
 """What the child does for each method, apart from the wire."""
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from agent.progress import Tell
 from agent.requests import kind_of
 from agent.task_run import TaskCall, Workplace
 from core import acp
-from core.clock import wall_ms
+from core.clock import boot_ms, wall_ms
 from core.ids import ClientId, Kind, LaneId, TaskId, lane_id, new_task_id, workspace_id
 from core.logs import get_logger
 from core.policies import load_policies
@@ -25,12 +26,25 @@ from memory.previews import MAX_KEEP_MS
 from memory.store import FencedTask, Store, open_store
 
 LOCAL_DEPLOYMENT = "local"
+PRUNE_PAUSE_MS = 3_600_000  # a prune makes the history durable first, which tasks may have to wait for
+
+_CAPABILITIES: Mapping[str, Any] = {
+    "loadSession": False,
+    "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+    "mcpCapabilities": {"http": False, "sse": False},
+    "sessionCapabilities": {"list": {}, "close": {}},
+}
 
 _log = get_logger(__name__)
 
 
 class MemoryService:
-    """Memory calls of one workspace on one store; tasks and resolve belong to one thread."""
+    """Memory calls of one workspace on one store; tasks and resolve belong to one thread.
+
+    Attributes:
+        workspace: canonical absolute path.
+        policy: what the operator lets tasks of this workspace do.
+    """
 
     def __init__(self, settings: Settings, *, workspace: str, model: Model, fast_model: Model) -> None:
         """Open nothing yet; the store is opened with the first call that needs it.
@@ -45,8 +59,9 @@ class MemoryService:
         self._settings = settings
         self._model = model
         self._fast_model = fast_model
-        self._policy = load_policies(settings.policy_file).of(workspace)
+        self.policy = load_policies(settings.policy_file).of(workspace)
         self._told: str | None = None
+        self._pruned_until_ms = 0
 
     def describe(self) -> dict[str, Any]:
         """Answer of ``initialize``."""
@@ -61,7 +76,7 @@ class MemoryService:
             "protocolVersion": acp.PROTOCOL_VERSION,
             "agentInfo": {"name": "memlane-agent", "title": "memlane agent", "version": own_version()},
             "authMethods": [],
-            "agentCapabilities": {"loadSession": False, "_meta": {acp.CAPABILITY_META: ours}},
+            "agentCapabilities": {**_CAPABILITIES, "_meta": {acp.CAPABILITY_META: ours}},
         }
 
     def is_available(self) -> bool:
@@ -134,16 +149,19 @@ class MemoryService:
 
     def _prune(self, store: Store) -> bool:
         kept_ms = self._settings.history_keep_ms
-        if kept_ms is None:
+        if kept_ms is None or boot_ms() < self._pruned_until_ms:
             return False
+        more = False
         try:
-            return store.prune(before_ms=wall_ms() - kept_ms) > 0
+            more = store.prune(before_ms=wall_ms() - kept_ms) > 0
         except (StoreUnusable, StoreBusy) as error:
             _log.warning("texts_left", reason=str(error))
-            return False
+        if not more:
+            self._pruned_until_ms = boot_ms() + PRUNE_PAUSE_MS
+        return more
 
     def _run(self, run: Run, call: TaskCall) -> dict[str, Any]:
-        call = within_time(call, self._policy)
+        call = within_time(call, self.policy)
         call.deadline.check()
         store = self._store()
         settings = self._settings
@@ -153,7 +171,7 @@ class MemoryService:
             roots,
             self._model,
             self._fast_model,
-            self._policy,
+            self.policy,
             preview_ms=min(settings.task_ttl_s * 1000, MAX_KEEP_MS),
         )
         return run(call, workplace)

@@ -28,6 +28,13 @@ RESOLVE = "memlane/memory/resolve"
 CANCEL = "memlane/cancel"
 PROGRESS = "memlane/progress"  # a notification
 CANCEL_REQUEST = "$/cancel_request"  # a notification of ACP's own
+AUTHENTICATE = "authenticate"
+SESSION_NEW = "session/new"
+SESSION_PROMPT = "session/prompt"
+SESSION_CANCEL = "session/cancel"  # a notification
+SESSION_UPDATE = "session/update"  # a notification of the agent's
+SESSION_LIST = "session/list"
+SESSION_CLOSE = "session/close"
 MEMORY_METHODS = frozenset({REMEMBER, FORGET, DREAM, APPLY, UNDO, IMPORT, REVIEW})
 
 TASK_META = "memlane/task"
@@ -36,6 +43,7 @@ CAPABILITY_META = "memlane"
 TASK_FAILED = -32099
 REQUEST_CANCELLED = -32800  # what ACP answers to a request that was called off by its id
 UNAVAILABLE = -32009
+NOT_FOUND = -32002  # of ACP: there is no such thing as the params name
 
 AGENT_TIMEOUT_MS = 295_000  # the child gives up first and says why
 BRIDGE_TIMEOUT_MS = 300_000  # then the bridge, for a child that doesn't

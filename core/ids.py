@@ -10,6 +10,7 @@ WorkspaceId = NewType("WorkspaceId", str)
 LaneId = NewType("LaneId", str)
 ClientId = NewType("ClientId", str)
 ClaimId = NewType("ClaimId", str)
+SessionId = NewType("SessionId", str)
 
 Kind = Literal["remember", "forget", "dream", "undo", "import", "review"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -51,9 +52,19 @@ def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:
     return LaneId(f"{deployment}/{workspace}")
 
 
+def new_session_id() -> SessionId:
+    """Make a fresh id of a chat session: ``session-`` and a version 4 UUID."""
+    return SessionId(f"session-{uuid.uuid4()}")
+
+
 def workspace_of(lane: LaneId) -> WorkspaceId:
     """The workspace whose lane this is, whichever the deployment."""
     return WorkspaceId(lane.rpartition("/")[2])
+
+
+def deployment_of(lane: LaneId) -> str:
+    """The deployment whose lane this is."""
+    return lane.rpartition("/")[0]
 
 
 def new_uuid() -> str:

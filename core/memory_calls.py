@@ -248,12 +248,19 @@ class RemovedEntry(Wire):
     entry_index: Annotated[int, Field(ge=0)] = 0
 
 
+class QuotingTask(Wire):
+    """A task whose request or result quotes what a purge has taken from the store."""
+
+    lane_id: str
+    task_id: str
+
+
 class ForgetResult(TaskResult):
     """Answer of the forget method.
 
     Attributes:
         touched_topics: types of the documents that changed, each once.
-        purged_tasks: only of a purge: earlier tasks of the workspace that quote what was purged.
+        purged_tasks: only of a purge: the earlier tasks of all lanes that changed or showed what it purged.
     """
 
     private: ClassVar[dict[str, Any]] = {
@@ -264,7 +271,7 @@ class ForgetResult(TaskResult):
 
     removed_entries: list[RemovedEntry]
     touched_topics: list[Topic]
-    purged_tasks: list[str] | None = None
+    purged_tasks: list[QuotingTask] | None = None
 
 
 class LeftMemory(Wire):
@@ -315,13 +322,15 @@ class MemoryCall:
 
     Attributes:
         result: shape of its answer.
+        carries_on: whether it finishes what a child of ours had begun.
     """
 
     method: str
     params: Wire
     result: type[TaskResult]
+    carries_on: bool = False
 
     @property
     def is_ours(self) -> bool:
         """Whether only a child of ours can serve it."""
-        return self.method in (APPLY, UNDO, IMPORT, REVIEW)
+        return self.carries_on or self.method in (APPLY, UNDO, IMPORT, REVIEW)

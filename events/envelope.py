@@ -1,11 +1,14 @@
 """The one shape in which an event travels."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from core.clock import wall_ms
+
+_ASIDE = re.compile(r"([0-9]{1,16}) (\S*) (\{.*\})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,13 @@ def from_entry(entry_id: str, fields: Mapping[str, str]) -> Envelope:
     )
 
 
-def aside_in(event_type: str, message: str) -> Aside:
-    """Read an aside as it was published: place, client id or nothing, JSON payload, blanks between."""
-    place, client, data_json = message.split(" ", 2)
+def aside_in(event_type: str, message: str) -> Aside | None:
+    """Read an aside as it was published: place, client id or nothing, JSON payload, blanks between.
+
+    None for what is in another shape, as another version of ours may publish it.
+    """
+    found = _ASIDE.fullmatch(message)
+    if found is None:
+        return None
+    place, client, data_json = found.groups()
     return Aside(int(place), Envelope(None, event_type, data_json, client or None, wall_ms()))

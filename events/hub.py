@@ -66,7 +66,12 @@ class EventHub:
         return lambda _newest: self._advance(workspace)
 
     def _noter(self, workspace: WorkspaceId) -> Callable[[str], None]:
-        return lambda message: self._feeds[workspace].note(aside_in(kinds.TASK_PROGRESS, message))
+        def note(message: str) -> None:
+            aside = aside_in(kinds.TASK_PROGRESS, message)
+            if aside is not None:
+                self._feeds[workspace].note(aside)
+
+        return note
 
     def _catch_up(self) -> None:
         for workspace, feed in self._feeds.items():

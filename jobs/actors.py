@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import dramatiq
@@ -159,12 +160,22 @@ class LaneRunner:
         ):
             end = run.execute(lambda at_least: self._refence(held, at_least))
             self._note_availability(workspace.id, end)
-            if end.purged:  # before the end is told: whoever takes the task over purges again
-                self._persist(lambda: self._parts.lanes.scrub(workspace.id, end.purged), tries=FINISH_TRIES)
+            if not self._scrub(end):
+                return None
             if end.status == "queued" or self._is_over(turn):
                 self._finish(workspace.id, run.grant, end)
                 return None
             return self._finish_and_claim(workspace.id, run.grant, end)
+
+    def _scrub(self, end: End) -> bool:
+        """Take away what a purge names, before its end is told; False if that could not be done.
+
+        The end is not told then either: whoever takes the task over purges, and comes here, again.
+        """
+        return all(
+            self._persist(partial(self._parts.lanes.scrub, workspace, tasks), tries=FINISH_TRIES)
+            for workspace, tasks in end.purged.items()
+        )
 
     def _begin(self, turn: _Turn, grant: Grant) -> TaskRun:
         def tell(grant: Grant, progress: Progress) -> None:

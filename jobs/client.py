@@ -1,6 +1,6 @@
 """What the web may do with jobs: submit, look up, list, cancel, ask whether the service is fit."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from jobs.limits import LaneLimits, limits_of
 from jobs.registry import WorkerRegistry
 from jobs.requirements import check_redis
 from jobs.store import TaskFilter, TaskPage, TaskStore
-from jobs.tasks import Submission, Task
+from jobs.tasks import Submission, Task, TaskOutline
 
 if TYPE_CHECKING:
     import redis
@@ -198,6 +198,14 @@ class JobsClient:
             StorageUnavailable: Redis gave no answer.
         """
         return self._store.page(workspace, wanted, limit=limit, cursor=cursor)
+
+    def outlines(self, workspace: WorkspaceId) -> Iterator[TaskOutline]:
+        """What tasks of all clients came to, newest first; read as far as it is asked for.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        return self._store.outlines(workspace)
 
     def find(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, client_id: str | None) -> Task | None:
         """Look a task up; None for unknown, evicted, other kind, other workspace or another client's.

@@ -11,8 +11,7 @@ from core.settings import Settings
 from core.workspaces import Workspaces
 from jobs.client import JobsClient
 from jobs.errors import ComeBackLater, IdempotencyConflict, MemoryUnavailable
-from jobs.store import MAX_PAGE, TaskFilter
-from jobs.tasks import Submission, Task
+from jobs.tasks import Submission, TaskOutline
 
 _FIRST = "first"
 
@@ -40,7 +39,7 @@ def rules_of(settings: Settings) -> DreamRules | None:
     return DreamRules(every_ms, settings.dream_min_changes)
 
 
-def due_after(newest_first: Iterable[Task], rules: DreamRules, *, now_ms: int) -> str | None:
+def due_after(newest_first: Iterable[TaskOutline], rules: DreamRules, *, now_ms: int) -> str | None:
     """Tell which dream a new one would follow; None if none is due.
 
     A dream that waits or runs is the one that is due; one that failed or was cancelled counts as the last
@@ -51,16 +50,12 @@ def due_after(newest_first: Iterable[Task], rules: DreamRules, *, now_ms: int) -
     """
     changes = 0
     for task in newest_first:
-        if task.kind == "dream" and not _was_preview(task):
+        if task.kind == "dream" and not task.is_preview:
             ended_ms = task.finished_ms
             is_due = ended_ms is not None and ended_ms + rules.every_ms <= now_ms
             return task.id if is_due and changes >= rules.min_changes else None
         changes += task.revision is not None
     return _FIRST if changes >= rules.min_changes else None
-
-
-def _was_preview(task: Task) -> bool:
-    return task.result is not None and "preview" in task.result
 
 
 class Dreamer:
@@ -78,18 +73,9 @@ class Dreamer:
             StorageUnavailable: Redis gave no answer; some may have been asked for.
         """
         for workspace in self._workspaces:
-            last = due_after(self._tasks(workspace.id), self._rules, now_ms=wall_ms())
+            last = due_after(self._jobs.outlines(workspace.id), self._rules, now_ms=wall_ms())
             if last is not None:
                 self._ask(workspace.id, last)
-
-    def _tasks(self, workspace: WorkspaceId) -> Iterable[Task]:
-        cursor: int | None = None
-        while True:
-            page = self._jobs.page(workspace, TaskFilter(any_client=True), limit=MAX_PAGE, cursor=cursor)
-            yield from page.tasks
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     def _ask(self, workspace: WorkspaceId, last: str) -> None:
         key = hashlib.sha256(f"dream:{workspace}:{last}".encode()).hexdigest()

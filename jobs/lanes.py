@@ -168,7 +168,7 @@ class Lanes:
         reply = self._finish(workspace, grant, end, following=(claim, store_id))
         return _finished(reply), _grant(reply[2:], claim, workspace=workspace)
 
-    def scrub(self, workspace: WorkspaceId, tasks: Sequence[TaskId]) -> None:
+    def scrub(self, workspace: WorkspaceId, tasks: Sequence[TaskId]) -> Literal[True]:
         """Take requests and results of ended tasks away; records that are gone, or have not ended, stay so.
 
         Raises:
@@ -179,6 +179,7 @@ class Lanes:
             chunk = tasks[start : start + SCRUBBED_AT_ONCE]
             names = [name for task in chunk for name in (keys.task(task), keys.input(task))]
             self._scripts.call("scrub", names, [PURGED_RESULT])
+        return True
 
     def _finish(
         self, workspace: WorkspaceId, grant: Grant, end: End, *, following: tuple[str, str]

@@ -36,6 +36,10 @@ class ProgressTeller:
             self._notes[note.grant.task.id] = note
         self._noted.set()
 
+    def is_alive(self) -> bool:
+        """Whether the thread runs."""
+        return self._thread.is_alive()
+
     def close(self) -> None:
         """Tell nothing more."""
         self._closing.set()

@@ -7,6 +7,7 @@ did not complete is a commit in its name then, its end says so, and it is never 
 """
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -23,7 +24,7 @@ from acp_bridge.errors import (
 from acp_bridge.notices import ProgressListener
 from core.acp import Progress, Remains, ResolveParams, ResolveResult, Scope, TaskMeta, Usage
 from core.errors import DependencyError
-from core.ids import Kind, LaneId, TaskId
+from core.ids import Kind, LaneId, TaskId, WorkspaceId, deployment_of, workspace_of
 from core.logs import get_logger
 from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
@@ -119,6 +120,8 @@ class TaskRun:
         with self._lock:
             if self._is_over:
                 return False
+            if reason == "cancel" and self.grant.mode == "resolve":
+                return True  # nothing runs that could be given up, and what has committed is carried through
             self._stop = self._stop or reason
             if reason == "lost":
                 self._agents.kill(self._workspace.path)
@@ -184,7 +187,7 @@ class TaskRun:
         except AgentKilled:
             return self._stopped()
 
-    def _call(self) -> TaskResult:
+    def _call(self, *, carries_on: bool = False) -> TaskResult:
         if self._stop is not None:
             raise AgentKilled("the run was stopped before it began")
         call = call_of(self._kind, self.grant.input, workspace=self._workspace.path)
@@ -196,7 +199,8 @@ class TaskRun:
             client_id=self.grant.task.client_id,
             dry_run=self.grant.input.get(DRY_RUN) is True,
         )
-        return self._agents.run(self._workspace.path, call, meta, on_progress=self._note)
+        wanted = replace(call, carries_on=carries_on)
+        return self._agents.run(self._workspace.path, wanted, meta, on_progress=self._note)
 
     def _note(self, progress: Progress) -> None:
         self._on_progress(self.grant, progress)
@@ -262,9 +266,17 @@ class TaskRun:
             return _UNRESOLVED
         if answer.result is None:
             return otherwise if answer.remains is None else self._left(otherwise, answer.remains)
-        if self._purges and self.grant.mode == "run":
-            return _UNRESOLVED  # it has committed; only the child can tell that the texts are gone, too
+        if self._purges:  # it has committed; only the child can tell that the texts are gone, too
+            return _UNRESOLVED if self.grant.mode == "run" else self._purged_again()
         return self._completed(result_of(self._kind, answer.result))
+
+    def _purged_again(self) -> End:
+        """The end of a purge that has committed, carried through by a child of ours."""
+        try:
+            return self._completed(self._call(carries_on=True))
+        except (DependencyError, AgentKilled) as error:
+            _log.error("purge_unfinished", task=self.grant.task.id, reason=str(error))
+            return _UNRESOLVED
 
     def _completed(self, result: TaskResult) -> End:
         if result.recovered:
@@ -275,7 +287,7 @@ class TaskRun:
             revision=result.revision,
             usage=result.usage.to_wire() if result.usage else None,
             memory_changed=self._memory_changed(result.changed_scopes, result.revision),
-            purged=_purged_in(result),
+            purged=self._purged_in(result),
         )
 
     def _left(self, end: End, remains: Remains) -> End:
@@ -294,14 +306,19 @@ class TaskRun:
             **({"revision": revision} if revision else {}),
         }
 
+    def _purged_in(self, result: TaskResult) -> Mapping[WorkspaceId, Sequence[TaskId]]:
+        """The tasks that a purge names, as far as they are of this deployment: others use another Redis."""
+        found: defaultdict[WorkspaceId, list[TaskId]] = defaultdict(list)
+        named = (result.purged_tasks if isinstance(result, ForgetResult) else None) or ()
+        for one in named:
+            lane = LaneId(one.lane_id)
+            if deployment_of(lane) == deployment_of(self._lane):
+                found[workspace_of(lane)].append(TaskId(one.task_id))
+        return dict(found)
+
 
 def _with_usage(end: End | _Behind, usage: Usage | None) -> End | _Behind:
     """The end with what a run cost that failed, unless it tells what one did that committed."""
     if usage is None or isinstance(end, _Behind) or end.usage is not None:
         return end
     return replace(end, usage=usage.to_wire())
-
-
-def _purged_in(result: TaskResult) -> tuple[TaskId, ...]:
-    tasks = result.purged_tasks if isinstance(result, ForgetResult) else None
-    return tuple(map(TaskId, tasks or ()))

@@ -1,13 +1,13 @@
 """Reading task records; only the scripts write them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from core.ids import Kind, TaskId, WorkspaceId, is_task_id
 from core.keys import LaneKeys
 from events.connect import storage_errors
-from jobs.tasks import Status, Task, from_record
+from jobs.tasks import Status, Task, TaskOutline, from_record, outline_of
 
 if TYPE_CHECKING:
     import redis
@@ -18,23 +18,18 @@ MAX_PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """Which tasks are meant; None means any.
-
-    Attributes:
-        any_client: whether tasks of other clients are meant, too.
-    """
+    """Which tasks are meant; None means any."""
 
     kind: Kind | None = None
     status: Status | None = None
     client_id: str | None = None
-    any_client: bool = False
 
     def accepts(self, task: Task) -> bool:
-        """Whether the task is meant. Tasks of other clients are not, unless all are; tasks of nobody are."""
+        """Whether the task is meant. Tasks of other clients are not; tasks of nobody are."""
         return (
             self.kind in (None, task.kind)
             and self.status in (None, task.status)
-            and (self.any_client or task.client_id in (None, self.client_id))
+            and task.client_id in (None, self.client_id)
         )
 
 
@@ -122,23 +117,63 @@ class TaskStore:
         self, workspace: WorkspaceId, below: int | None
     ) -> tuple[Iterable[tuple[int, Task]], int | None]:
         keys = LaneKeys(workspace)
-        top = "+inf" if below is None else f"({below}"
-        with storage_errors():
-            rows = cast(
-                "list[tuple[str, float]]",
-                self._redis.zrevrangebyscore(keys.index, top, "-inf", 0, MAX_PAGE, withscores=True),
-            )
-            with self._redis.pipeline(transaction=False) as pipe:
-                pipe.lrange(keys.pending, 0, -1)
-                for task_id, _ in rows:
-                    pipe.hgetall(keys.task(TaskId(task_id)))
-                pending, *records = pipe.execute()
+        rows, following = self._rows(keys, below)
+        with storage_errors(), self._redis.pipeline(transaction=False) as pipe:
+            pipe.lrange(keys.pending, 0, -1)
+            for task_id, _ in rows:
+                pipe.hgetall(keys.task(task_id))
+            pending, *records = pipe.execute()
         tasks = [
-            (int(seq), from_record(record, position=_position(record, pending)))
+            (seq, from_record(record, position=_position(record, pending)))
             for (_, seq), record in zip(rows, records, strict=True)
             if record
         ]
-        return tasks, int(rows[-1][1]) if len(rows) == MAX_PAGE else None
+        return tasks, following
+
+    def _rows(self, keys: LaneKeys, below: int | None) -> tuple[list[tuple[TaskId, int]], int | None]:
+        """Up to 200 tasks by falling number, and below which number there are more."""
+        top = "+inf" if below is None else f"({below}"
+        with storage_errors():
+            found = cast(
+                "list[tuple[str, float]]",
+                self._redis.zrevrangebyscore(keys.index, top, "-inf", 0, MAX_PAGE, withscores=True),
+            )
+        rows = [(TaskId(task_id), int(seq)) for task_id, seq in found]
+        return rows, rows[-1][1] if len(rows) == MAX_PAGE else None
+
+    def outlines(self, workspace: WorkspaceId) -> Iterator[TaskOutline]:
+        """What tasks came to, newest first; read as far as it is asked for.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        keys = LaneKeys(workspace)
+        below: int | None = None
+        while True:
+            rows, below = self._rows(keys, below)
+            yield from self._outlined(keys, [task_id for task_id, _ in rows])
+            if below is None:
+                return
+
+    def _outlined(self, keys: LaneKeys, task_ids: Sequence[TaskId]) -> Iterator[TaskOutline]:
+        with storage_errors(), self._redis.pipeline(transaction=False) as pipe:
+            for task_id in task_ids:
+                pipe.hmget(keys.task(task_id), _outline_fields(task_id))
+            rows = pipe.execute()
+        for task_id, row in zip(task_ids, rows, strict=True):
+            record = {
+                name: text
+                for name, text in zip(_outline_fields(task_id), row, strict=True)
+                if text is not None
+            }
+            if record:
+                yield outline_of(record)
+
+
+def _outline_fields(task_id: TaskId) -> tuple[str, ...]:
+    # a result may be long; whether it is a preview counts for dreams only
+    result = ("result",) if is_task_id(task_id, "dream") else ()
+    return ("taskId", "kind", "finishedAt", "revision", *result)
 
 
 def _position(record: Mapping[str, str], pending: Any) -> int | None:

@@ -1,8 +1,8 @@
 """The task record: what it holds, how it reads from Redis, which ends it can have."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, NewType, cast
 
@@ -82,6 +82,22 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskOutline:
+    """What became of a task, without what it was asked and what it said.
+
+    Attributes:
+        finished_ms: when it ended, epoch milliseconds; None before.
+        is_preview: whether it is a dream that only showed what it would do.
+    """
+
+    id: TaskId
+    kind: Kind
+    finished_ms: int | None = None
+    revision: str | None = None
+    is_preview: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """How a run ended.
 
@@ -90,7 +106,7 @@ class End:
         memory_changed: data of the event, when managed memory was really changed.
         cause: why the task is handed back; None for a shutdown, which never counts against it.
         keeps_input: whether the request is kept for a while; else it is deleted at once.
-        purged: tasks of the lane whose requests and results have to go: memory forgot what they quote.
+        purged: tasks by workspace whose requests and results have to go: memory forgot what they quote.
     """
 
     status: EndStatus
@@ -102,7 +118,7 @@ class End:
     memory_changed: Mapping[str, Any] | None = None
     cause: Cause | None = None
     keeps_input: bool = True
-    purged: tuple[TaskId, ...] = ()
+    purged: Mapping[WorkspaceId, Sequence[TaskId]] = field(default_factory=dict)
 
 
 def from_record(record: Mapping[str, str], *, position: int | None = None) -> Task:
@@ -129,6 +145,17 @@ def from_record(record: Mapping[str, str], *, position: int | None = None) -> Ta
         progress=_optional_json(record.get("progress")),
         cancel_requested=record.get("cancelRequested") == "1",
         handed_back="handedBack" in record,
+    )
+
+
+def outline_of(record: Mapping[str, str]) -> TaskOutline:
+    """Read a task hash, or the part of it that an outline takes."""
+    return TaskOutline(
+        TaskId(record["taskId"]),
+        cast("Kind", record["kind"]),
+        finished_ms=_optional_ms(record.get("finishedAt")),
+        revision=record.get("revision"),
+        is_preview="preview" in (_optional_json(record.get("result")) or {}),
     )
 
 

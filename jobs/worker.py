@@ -105,8 +105,8 @@ class _Process:
             registry, site.slot.name, facts=_facts(settings, model=site.model), ask=self._ask
         )
         stack.callback(self._presence.close)
-        progress = ProgressTeller(renewals)
-        stack.callback(progress.close)
+        self._progress = ProgressTeller(renewals)
+        stack.callback(self._progress.close)
         sweep = SweepParts(Upkeep(client, limits), doorbell, BrokerProbe(broker), registry, site.slot)
         self._chores = [Periodic("sweeper", Sweeper(sweep).sweep, period_s=settings.sweep_ms / 1000)]
         rules = rules_of(settings)
@@ -121,7 +121,7 @@ class _Process:
             keeper=self._keeper,
             doorbell=doorbell,
             presence=self._presence,
-            progress=progress,
+            progress=self._progress,
             deployment=Deployment(client, configured=settings.deployment),
             bridge=bridge,
             workspaces=site.workspaces,
@@ -134,7 +134,8 @@ class _Process:
         self._engine.start()
 
     def is_healthy(self) -> bool:
-        ours = [self._keeper.is_alive(), self._presence.is_alive(), *(one.is_alive() for one in self._chores)]
+        threads = (self._keeper, self._presence, self._progress)
+        ours = [*(one.is_alive() for one in threads), *(one.is_alive() for one in self._chores)]
         return all(ours) and all(consumer.is_alive() for consumer in self._engine.consumers.values())
 
     def stop(self, *, drain_s: float) -> None:

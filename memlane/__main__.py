@@ -38,18 +38,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
+    from memlane.collection import collection_paused
+
     match arguments:
         case ["agent"]:
-            from memlane.cli import agent
-
+            with collection_paused():
+                from memlane.cli import agent
             return agent.run()
         case ["worker"]:
-            from memlane.cli import worker
-
+            with collection_paused():
+                from memlane.cli import worker
             return worker.run()
         case ["web", "--listen-fd", descriptor] if descriptor.isdecimal():
-            from memlane.cli import web
-
+            with collection_paused():
+                from memlane.cli import web
             return web.run(listen_fd=int(descriptor))
         case _:
             from memlane.cli.app import run_app

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager
 
 from core.acp import Scope
-from core.ids import LaneId, TaskId, workspace_of
+from core.ids import LaneId, TaskId
 from memory.errors import StoreUnusable
 from memory.external import ExternalRecords
 from memory.files import StoreFiles
@@ -60,7 +60,7 @@ class Cleaner:
 
     def purge(
         self, documents: Collection[tuple[Scope, str]], roots: Roots, *, lane: LaneId
-    ) -> tuple[TaskId, ...]:
+    ) -> tuple[tuple[LaneId, TaskId], ...]:
         """Take every text of some documents; see ``Store.purge``.
 
         Args:
@@ -83,7 +83,7 @@ class Cleaner:
                 {(scope, path) for scope, root in names_of.items() for name, path in names if name == root}
             )
         self._history.forget([history_path(root, path) for root, path in names])
-        return tuple(entry.task for entry in concerned if workspace_of(entry.lane) == workspace_of(lane))
+        return tuple((entry.lane, entry.task) for entry in concerned)
 
     def _intents(self) -> Iterator[Intent]:
         return (self._journal.entry(seq) for seq in range(1, self._journal.newest_seq() + 1))

@@ -35,6 +35,14 @@ class Displaced:
     content: bytes | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is written down of a displaced file; ``is_shown`` if the history can show its bytes."""
+
+    path: str
+    is_shown: bool
+
+
 class ExternalRecords:
     """Foreign files by the intent that displaced them.
 
@@ -106,7 +114,7 @@ class ExternalRecords:
         names = self._files.names(_FOLDER)
         folders = {label.rpartition("/")[0] for label in labels}
         for name in names:
-            if name.endswith(_FACTS) and _may_have_stood(self._displaced(name).path, labels, folders):
+            if name.endswith(_FACTS) and _may_have_stood(self._facts(name).path, labels, folders):
                 self._remove(name)
         known = {name.removesuffix(_FACTS) for name in names if name.endswith(_FACTS)}
         for name in names:
@@ -116,11 +124,8 @@ class ExternalRecords:
     def prune(self, seq: int) -> None:
         """Remove what an intent displaced and the history shows; what it can't show stays."""
         for name in self._files.names(_FOLDER):
-            if (
-                name.startswith(f"{seq}-")
-                and name.endswith(_FACTS)
-                and self._displaced(name).content is not None
-            ):
+            # by its facts: the copy of one is gone already whose removal was cut short
+            if name.startswith(f"{seq}-") and name.endswith(_FACTS) and self._facts(name).is_shown:
                 self._remove(name)
 
     def _remove(self, name: str) -> None:
@@ -128,15 +133,18 @@ class ExternalRecords:
         self._files.remove(_FOLDER, name)
 
     def _displaced(self, name: str) -> Displaced:
-        facts = self._files.read(_FOLDER, name)
+        facts = self._facts(name)
+        copy = self._files.read(_FOLDER, name.removesuffix(_FACTS) + _COPY) if facts.is_shown else None
+        return Displaced(facts.path, copy)
+
+    def _facts(self, name: str) -> "_Facts":
+        content = self._files.read(_FOLDER, name)
         try:
-            found = json.loads(facts or b"")
+            found = json.loads(content or b"")
             path, size_bytes = str(found["path"]), int(found.get("size_bytes", MAX_SHOWN_BYTES + 1))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StoreUnusable(f"{_FOLDER}/{name} is damaged") from error
-        is_shown = size_bytes <= MAX_SHOWN_BYTES
-        copy = self._files.read(_FOLDER, name.removesuffix(_FACTS) + _COPY) if is_shown else None
-        return Displaced(path, copy)
+        return _Facts(path, is_shown=size_bytes <= MAX_SHOWN_BYTES)
 
     def _copy(self, folder: int, name: str, copy_name: str) -> int:
         with open_file(folder, name) as source, self._files.open(_FOLDER) as target_folder:

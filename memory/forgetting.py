@@ -72,9 +72,11 @@ def without_texts(intent: Intent, is_forgotten: Callable[[PlannedChange], bool])
 
 
 def without_quotes(result: Mapping[str, Any]) -> dict[str, Any]:
-    """A task's result without its summary, its lists of entries, and its preview; ids and paths stay."""
-    kept = {key: value for key, value in result.items() if key != "preview"}
-    return {key: _without_quote(key, value) for key, value in kept.items()}
+    """A task's result without its summary, its lists of entries, and its preview's diffs; ids and paths stay.
+
+    Which documents the preview showed stays, too: a purge that is done again has to find the task again.
+    """
+    return {key: _without_quote(key, value) for key, value in result.items()}
 
 
 def _without_text(change: PlannedChange) -> PlannedChange:
@@ -85,6 +87,8 @@ def _without_text(change: PlannedChange) -> PlannedChange:
 def _without_quote(key: str, value: Any) -> Any:
     if key == "summary":
         return ""
+    if key == "preview":
+        return value | {"diff": [one | {"diff": ""} for one in value["diff"]]}
     if isinstance(value, list):
         return [item for item in value if not isinstance(item, dict)]
     return value

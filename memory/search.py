@@ -70,7 +70,11 @@ def _terms_of(query: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    document: ReadDocument
+    """What is kept of a document that may be found: thousands of them have to fit into memory."""
+
+    scope: Scope
+    path: str
+    mtime_ns: int
     title: str
     snippet: str
     counts: tuple[float, ...]  # of each term
@@ -96,14 +100,16 @@ class _Corpus:
         self._length += length
         if any(counts):
             snippet = best_line(parsed, self._terms)
-            self._found.append(_Found(document, parsed.name, snippet, counts, length))
+            self._found.append(
+                _Found(document.scope, document.path, document.mtime_ns, parsed.name, snippet, counts, length)
+            )
 
     def best(self, limit: int) -> tuple[Hit, ...]:
         weights = [self._weight(position) for position in range(len(self._terms))]
         ranked = [(self._score(found, weights), found) for found in self._found]
-        ranked.sort(key=lambda pair: (-pair[0], -pair[1].document.mtime_ns, pair[1].document.path))
+        ranked.sort(key=lambda pair: (-pair[0], -pair[1].mtime_ns, pair[1].path))
         return tuple(
-            Hit(found.document.scope, found.document.path, found.title, score, found.snippet)
+            Hit(found.scope, found.path, found.title, score, found.snippet)
             for score, found in ranked[: max(limit, 0)]
         )
 

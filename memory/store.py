@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from core.acp import Scope
-from core.ids import TaskId
+from core.ids import LaneId, TaskId
 from memory.apply import Applier
 from memory.beneath import disk_errors
 from memory.cleaning import Cleaner, Hold
@@ -254,7 +254,7 @@ class Store:
 
     def purge(
         self, task: FencedTask, documents: Collection[tuple[Scope, str]], roots: Roots
-    ) -> tuple[TaskId, ...]:
+    ) -> tuple[tuple[LaneId, TaskId], ...]:
         """Take every text of some documents from journal, history, previews and displaced files.
 
         So go the texts of documents that dreams merged into these. What is in the roots stays. It is done
@@ -264,7 +264,7 @@ class Store:
             documents: scope and path relative to its root.
 
         Returns:
-            The tasks of this workspace that changed or showed one of the documents, oldest first.
+            The tasks, each after its lane, that changed or showed one of the documents, oldest first.
 
         Raises:
             LeaseLost: the stored fence is not ours.

@@ -1,10 +1,16 @@
-"""How the offline model puts an answer, and reads the calls that it made before."""
+"""How the offline model puts an answer, and reads what it asked and was told before."""
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
+from agent import blocks
 from agent.models.interface import Reply, ToolCall
+from agent.reading import FILE_LEAD
 from core.acp import Usage
+
+_FOUND_FILE = re.compile(rf"^{re.escape(FILE_LEAD)}(.+)$", re.MULTILINE)
 
 
 def reply(turn: int, *calls: tuple[str, dict[str, Any]], text: str = "") -> Reply:
@@ -24,3 +30,10 @@ def path_of(call: ToolCall) -> str:
     """The document that a call of ours was about."""
     path: str = json.loads(call.arguments)["file_path"]
     return path
+
+
+def found_documents(result: str) -> Iterator[tuple[str, str]]:
+    """Path and matching lines of each document in what a search gave back."""
+    listed = blocks.unwrap(blocks.MEMORY_DOCUMENT, result) or ""
+    pieces = _FOUND_FILE.split(listed)[1:]
+    return zip(pieces[::2], pieces[1::2], strict=True)

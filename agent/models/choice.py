@@ -1,6 +1,6 @@
 """Which model serves, by settings."""
 
-from agent.models.interface import Model
+from agent.models.interface import ChatModel, Model
 from agent.models.offline import OfflineModel
 from agent.models.openai import OpenAIModel
 from core.logs import get_logger
@@ -28,6 +28,11 @@ def open_fast_model(settings: ModelSettings) -> Model:
     if settings.offline:
         return OfflineModel()
     return OpenAIModel(settings, name=settings.fast_model, temperature=0.0)
+
+
+def open_chat_model(settings: ModelSettings) -> ChatModel:
+    """Make a model for one session, on connections of its own."""
+    return OfflineModel() if settings.offline else OpenAIModel(settings)
 
 
 def _is_given(settings: ModelSettings, name: str) -> bool:

@@ -1,11 +1,12 @@
 """A chat completion as it arrives: chunks of a stream, or one whole answer."""
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agent.models.interface import Reply, ToolCall
+from agent.models.interface import Finish, Reply, ToolCall
 from core.acp import Usage
 from core.errors import DependencyError
 from core.text import well_formed
@@ -13,6 +14,7 @@ from core.text import well_formed
 MAX_REPLY_CHARACTERS = 1_000_000
 MAX_TOOL_CALLS = 128
 MAX_TOKENS = 2**40  # far more than any model reads; a greater count would break whoever sums them up
+_FINISHES: Mapping[str, Finish] = {"length": "length", "content_filter": "refusal"}
 
 
 class UnreadableReply(DependencyError):
@@ -41,6 +43,7 @@ class _CallPart(_Part):
 
 class _Content(_Part):
     content: str | None = None
+    refusal: str | None = None
     tool_calls: list[_CallPart] | None = None
 
 
@@ -74,8 +77,15 @@ class Completion:
         is_finished: whether the server has said that the model came to an end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, hear: Callable[[str], None] | None = None) -> None:
+        """Begin an answer.
+
+        Args:
+            hear: is given the text as it comes.
+        """
         self.is_finished = False
+        self._hear = hear
+        self._finish: Finish = "stop"
         self._text: list[str] = []
         self._calls: dict[int, _Call] = {}
         self._usage = _Usage()
@@ -92,6 +102,7 @@ class Completion:
         self._usage = chunk.usage or self._usage
         for choice in chunk.choices[:1]:
             self.is_finished = self.is_finished or bool(choice.finish_reason)
+            self._finish = _FINISHES.get(choice.finish_reason or "", self._finish)
             content = choice.delta or choice.message
             if content is not None:
                 self._add_content(content)
@@ -113,15 +124,22 @@ class Completion:
             output_tokens=self._usage.completion_tokens,
             model_calls=1,
         )
-        return Reply(well_formed("".join(self._text)), calls, usage)
+        return Reply(well_formed("".join(self._text)), calls, usage, self._finish)
 
     def _add_content(self, content: _Content) -> None:
         self._saw_content = True
-        if content.content:
-            self._count(content.content)
-            self._text.append(content.content)
+        if content.refusal:
+            self._finish = "refusal"
+        for text in (content.content, content.refusal):
+            self._add_text(text or "")
         for part in content.tool_calls or ():
             self._add_call(part)
+
+    def _add_text(self, text: str) -> None:
+        self._count(text)
+        self._text.append(text)
+        if text and self._hear is not None:
+            self._hear(well_formed(text))
 
     def _add_call(self, part: _CallPart) -> None:
         call = self._calls.setdefault(self._index_of(part), _Call())

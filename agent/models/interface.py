@@ -1,6 +1,6 @@
 """What the agent loop needs of a language model, whichever it is."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -49,13 +49,21 @@ class ToolSpec:
     parameters: Mapping[str, Any]
 
 
+Finish = Literal["stop", "length", "refusal"]
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The model's next message."""
+    """The model's next message.
+
+    Attributes:
+        finish: why it ends here: the model was done, had no room for more, or declined to go on.
+    """
 
     text: str
     tool_calls: tuple[ToolCall, ...]
     usage: Usage
+    finish: Finish = "stop"
 
 
 class Model(Protocol):
@@ -75,5 +83,34 @@ class Model(Protocol):
             ModelRejected: the server refuses this request for good.
             ModelUnavailable: no usable answer after the retries that make sense.
             TaskTimeout: the deadline passed before the answer was complete.
+            TaskCancelled: the call was called off before that.
         """
+        ...
+
+
+class ChatModel(Model, Protocol):
+    """A model whose words can be heard while it speaks."""
+
+    def speak(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        deadline: Deadline,
+        hear: Callable[[str], None],
+    ) -> Reply:
+        """Ask for the next message, as ``complete`` does.
+
+        An answer of which something was heard is not asked for again when it breaks off.
+
+        Args:
+            hear: is given the text piece by piece, from the thread that asked.
+
+        Raises:
+            TaskCancelled, ModelRejected, ModelUnavailable, TaskTimeout: as for ``complete``.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of connections; the model is not used any more."""
         ...

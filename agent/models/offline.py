@@ -4,12 +4,12 @@ It knows what is asked of it by the tools that it is offered. Its rules are impo
 question: their expressions take long to compile, and with a model configured nobody needs them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from agent.deadline import Deadline
 from agent.forget_prompt import SELECT_ENTRIES
 from agent.models.interface import Message, Reply, ToolSpec
-from agent.tools import MERGE_MEMORIES
+from agent.tools import MERGE_MEMORIES, WRITING_TOOLS
 
 
 class OfflineModel:
@@ -25,7 +25,7 @@ class OfflineModel:
         Raises:
             TaskTimeout: the deadline has passed.
         """
-        from agent.models import dreaming, forgetting, remembering
+        from agent.models import chatting, dreaming, forgetting, remembering
 
         deadline.check()
         names = {spec.name for spec in offered}
@@ -33,4 +33,23 @@ class OfflineModel:
             return forgetting.answer(messages)
         if MERGE_MEMORIES in names:
             return dreaming.answer(messages)
+        if not names.intersection(WRITING_TOOLS):
+            return chatting.answer(messages)
         return remembering.answer(messages, names)
+
+    def speak(
+        self,
+        messages: Sequence[Message],
+        offered: Sequence[ToolSpec],
+        *,
+        deadline: Deadline,
+        hear: Callable[[str], None],
+    ) -> Reply:
+        """Decide the next step, and say it line by line."""
+        reply = self.complete(messages, offered, deadline=deadline)
+        for line in reply.text.splitlines(keepends=True):
+            hear(line)
+        return reply
+
+    def close(self) -> None:
+        """Let go of nothing."""

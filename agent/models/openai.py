@@ -41,6 +41,20 @@ class _TryAgain(Exception):
         self.pause_ms = pause_ms
 
 
+class _Ear:
+    """Who listens to an answer, if anybody, and whether anything was heard of it."""
+
+    def __init__(self, listener: Callable[[str], None] | None = None) -> None:
+        self.has_heard = False
+        self._listener = listener
+
+    def hear(self, text: str) -> None:
+        """Pass on a piece of the answer."""
+        if self._listener is not None:
+            self.has_heard = True
+            self._listener(text)
+
+
 class OpenAIModel:
     """A chat completions server; one instance keeps its connections, for use by one thread."""
 
@@ -79,6 +93,31 @@ class OpenAIModel:
             TaskTimeout: the deadline passed; the connection is closed.
             TaskCancelled: the call was called off; the connection is closed, at once.
         """
+        return self._ask_for(messages, tools, deadline=deadline, ear=_Ear())
+
+    def speak(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        deadline: Deadline,
+        hear: Callable[[str], None],
+    ) -> Reply:
+        """Ask the server, and hear its answer as it comes; as ``complete`` otherwise.
+
+        What was heard can't be taken back, so that an answer which breaks off then is not asked for again.
+        """
+        return self._ask_for(messages, tools, deadline=deadline, ear=_Ear(hear))
+
+    def close(self) -> None:
+        """Close connections and the event loop."""
+        if self._client is not None:
+            self._runner.run(self._client.close())
+        self._runner.close()
+
+    def _ask_for(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], *, deadline: Deadline, ear: _Ear
+    ) -> Reply:
         request = {
             "model": self.name,
             "messages": [_wire_message(message) for message in messages],
@@ -88,31 +127,25 @@ class OpenAIModel:
             **self._options,
         }
         try:
-            return self._runner.run(self._until_called_off(request, deadline))
+            return self._runner.run(self._until_called_off(request, deadline, ear))
         except asyncio.CancelledError:
             raise TaskCancelled("it was called off") from None
 
-    def close(self) -> None:
-        """Close connections and the event loop."""
-        if self._client is not None:
-            self._runner.run(self._client.close())
-        self._runner.close()
-
-    async def _until_called_off(self, request: dict[str, Any], deadline: Deadline) -> Reply:
-        asking = asyncio.ensure_future(self._complete(request, deadline))
+    async def _until_called_off(self, request: dict[str, Any], deadline: Deadline, ear: _Ear) -> Reply:
+        asking = asyncio.ensure_future(self._complete(request, deadline, ear))
         loop = asyncio.get_running_loop()
         with deadline.cancellation.waking(lambda: loop.call_soon_threadsafe(asking.cancel)):
             return await asking
 
-    async def _complete(self, request: dict[str, Any], deadline: Deadline) -> Reply:
+    async def _complete(self, request: dict[str, Any], deadline: Deadline, ear: _Ear) -> Reply:
         number = 1
         while True:
             try:
-                return await self._within_limits(lambda: self._try(request), deadline)
+                return await self._within_limits(lambda: self._try(request, ear), deadline)
             except _TryAgain as failed:
                 _log.warning("model_try_failed", number=number, reason=str(failed))
                 pause_ms = backoff_ms(number) if failed.pause_ms is None else failed.pause_ms
-                if number == MAX_TRIES or pause_ms >= deadline.remaining_ms():
+                if number == MAX_TRIES or ear.has_heard or pause_ms >= deadline.remaining_ms():
                     raise ModelUnavailable(f"The model server did not answer: {failed}") from None
             await asyncio.sleep(pause_ms / 1000)
             number += 1
@@ -132,12 +165,12 @@ class OpenAIModel:
             asked.cancel()
             await asyncio.gather(asked, return_exceptions=True)
 
-    async def _try(self, request: dict[str, Any]) -> Reply:
+    async def _try(self, request: dict[str, Any], ear: _Ear) -> Reply:
         import httpx2
         import openai
 
         try:
-            return await self._ask(request)
+            return await self._ask(request, ear)
         except openai.APIStatusError as error:
             raise _of_status(error) from None
         except openai.APIConnectionError:
@@ -147,14 +180,14 @@ class OpenAIModel:
         except (openai.OpenAIError, UnreadableReply, ValueError):
             raise ModelUnavailable("The model server's answer could not be read") from None
 
-    async def _ask(self, request: dict[str, Any]) -> Reply:
+    async def _ask(self, request: dict[str, Any], ear: _Ear) -> Reply:
         import httpx2
 
         answer = await self._open_client().chat.completions.with_raw_response.create(**request)
         response = answer.http_response
         is_stream = response.headers.get("content-type", "").lower().startswith(_EVENT_STREAM)
         try:
-            return await (_read_events(response) if is_stream else _read_body(response))
+            return await (_read_events if is_stream else _read_body)(response, Completion(ear.hear))
         except httpx2.SSEError:
             raise UnreadableReply("an endless event") from None
         except httpx2.RequestError:
@@ -175,7 +208,7 @@ class OpenAIModel:
         return self._client
 
 
-async def _read_events(response: "httpx2.Response") -> Reply:
+async def _read_events(response: "httpx2.Response", completion: Completion) -> Reply:
     """Read a streamed answer, which is whole only if the server said so.
 
     Raises:
@@ -183,7 +216,6 @@ async def _read_events(response: "httpx2.Response") -> Reply:
     """
     import httpx2
 
-    completion = Completion()
     is_done = False
     events = aiter(httpx2.EventSource(response, max_event_size=MAX_BODY_BYTES))
     async for event in events:
@@ -209,13 +241,12 @@ async def _drain(events: AsyncIterator[Any]) -> None:
                 pass
 
 
-async def _read_body(response: "httpx2.Response") -> Reply:
+async def _read_body(response: "httpx2.Response", completion: Completion) -> Reply:
     body = bytearray()
     async for piece in response.aiter_bytes():
         body += piece
         if len(body) > MAX_BODY_BYTES:
             raise UnreadableReply("an endless answer")
-    completion = Completion()
     completion.add(bytes(body))
     return completion.reply()
 

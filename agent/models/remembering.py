@@ -13,12 +13,12 @@ from typing import Any
 
 from agent import blocks, tools
 from agent.models import rules, titles
-from agent.models.answering import path_of, reply
+from agent.models.answering import found_documents, path_of, reply
 from agent.models.interface import Message, Reply
 from agent.models.matching import Match, Shown, find_match, smallest_edit, updated_text
 from agent.models.similarity import search_words
 from agent.models.wording import clean
-from agent.reading import FILE_LEAD, MAX_MATCH_CHARACTERS
+from agent.reading import MAX_MATCH_CHARACTERS
 from agent.remember_prompt import Order, read_order
 from agent.tool_arguments import MAX_MATCHES
 from agent.writing import FREE_NAME_LEAD
@@ -31,7 +31,6 @@ MAX_CANDIDATES = 8
 MAX_LITERAL_CHARACTERS = 60
 
 _FREE_NAME = re.compile(rf"{re.escape(FREE_NAME_LEAD)}(.+\.md)\Z", re.DOTALL)
-_FOUND_FILE = re.compile(rf"^{re.escape(FILE_LEAD)}(.+)$", re.MULTILINE)
 _SHOWN_CHARACTERS = MAX_MATCH_CHARACTERS - 20  # a line's beginning that a search shows, marks left aside
 _ALL_LINES = 1_000_000  # more than any document has
 
@@ -155,9 +154,7 @@ def _candidates(order: Order, results: Sequence[str]) -> list[str]:
     wanted, searched = set(search_words(order.content)), set(_searched_words(order))
     scores: dict[str, int] = {}
     for result in results:
-        listed = blocks.unwrap(blocks.MEMORY_DOCUMENT, result) or ""
-        pieces = _FOUND_FILE.split(listed)[1:]
-        for path, lines in zip(pieces[::2], pieces[1::2], strict=True):
+        for path, lines in found_documents(result):
             found = set(search_words(lines))
             if any(2 * len(words & found) >= len(words) for words in (wanted, searched)):
                 scores[path] = len(wanted & found)

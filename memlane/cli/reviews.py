@@ -1,5 +1,6 @@
 """The work of ``memlane review``."""
 
+import shlex
 import sys
 from dataclasses import dataclass
 
@@ -82,9 +83,9 @@ def _named(document: StoredDocument) -> str:
 def _told(file: str, document: StoredDocument) -> str:
     lines = (document.content or "").splitlines()
     if document.under_review:
-        digits = (document.sha256 or "")[:SHOWN_DIGITS]
+        digits, name = (document.sha256 or "")[:SHOWN_DIGITS], shlex.quote(file)
         lines += [
             "",
-            f"It waits for a review: memlane review {file} --approve {digits}, or --reject {digits}",
+            f"It waits for a review: memlane review {name} --approve {digits}, or --reject {digits}",
         ]
     return "".join(f"{printable(line)}\n" for line in lines)

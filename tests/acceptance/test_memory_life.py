@@ -12,6 +12,7 @@ from memlane.models import Document, Task
 from memory.index import parse_index
 from tests.support.lived_in import TEXTS, TOPICS, TWINS, contents
 from tests.support.memlane_up import environment
+from tests.support.memory import note
 from tests.support.waiting import until
 
 
@@ -71,10 +72,14 @@ def test_a_second_dream_finds_nothing_left_to_do(start, root: Path):
     assert contents(root) == before
 
 
-def test_a_lived_in_folder_is_listed_searched_and_indexed(start, root: Path):
+def test_a_lived_in_folder_is_listed_searched_indexed_and_reviewed(start, root: Path):
+    (root / "project/vendor.md").write_bytes(note("Vendor").replace(b"type", b'review: "true"\ntype', 1))
     service = start()
     with Client(service.url, service.token) as client:
         done(client, client.remember("The staging database moved to osprey in March.", scope="project"))
+        (waiting,) = client.waiting()
+        approved = done(client, client.review(client.document(waiting), "approve"))
+        assert client.waiting() == ()
     headers = {"Authorization": f"Bearer {service.token}"}
     with httpx2.Client(base_url=service.url, headers=headers) as http:
         listed = http.get("/workspace/memory/documents?scope=project&limit=1000").json()
@@ -88,6 +93,10 @@ def test_a_lived_in_folder_is_listed_searched_and_indexed(start, root: Path):
     assert [hit["path"] for hit in hits] == ["project/tee.md"]
     assert {link.path for link in parse_index(index)} <= paths
     assert len(index.splitlines()) > TOPICS
+    assert approved.result is not None
+    assert approved.result.summary == "Approved project/project/vendor.md."
+    assert "(project/vendor.md)" in index
+    assert (root / "project/vendor.md").read_bytes() == note("Vendor")
 
 
 def test_git_tells_people_what_happened(start, root: Path, memory: Path):

@@ -30,7 +30,7 @@ class AgentChild:
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "memlane", "agent"],
             cwd=workspace,
-            env=_environment(base, environment),
+            env=child_environment(base, environment),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,
@@ -157,6 +157,14 @@ def agent_child(
         child.stop()
 
 
+def child_environment(base: Path, extra: Mapping[str, str]) -> dict[str, str]:
+    """Environment of a child on this memory base, with nothing of who runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith(("COVERAGE", "LANG", "LC_"))}
+    return (
+        kept | {"PATH": os.defpath, "HOME": str(base.parent), "MEMLANE_MEMORY_DIR": str(base)} | dict(extra)
+    )
+
+
 def assert_failed(answer: Any, kind: str, *, method: str = "remember") -> None:
     """Check that a call failed with this error kind, in the words of the method."""
     assert isinstance(answer, jsonrpc.ErrorResponse), answer
@@ -188,10 +196,3 @@ def task_params(child: AgentChild, kind: Kind, **params: Any) -> dict[str, Any]:
 
 def _result(message: jsonrpc.Message) -> Any:
     return message.result if isinstance(message, jsonrpc.Response) else message
-
-
-def _environment(base: Path, extra: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name.startswith(("COVERAGE", "LANG", "LC_"))}
-    return (
-        kept | {"PATH": os.defpath, "HOME": str(base.parent), "MEMLANE_MEMORY_DIR": str(base)} | dict(extra)
-    )

@@ -106,6 +106,11 @@ def show_history(base: MemoryBase, *, checkpoint: Checkpoint) -> None:
     open_store(base.path, checkpoint=checkpoint).show_history()
 
 
+def prune(base: MemoryBase, *, before_ms: int, checkpoint: Checkpoint) -> None:
+    """Open the store and take old texts from it."""
+    open_store(base.path, checkpoint=checkpoint).prune(before_ms=before_ms)
+
+
 def purge(
     base: MemoryBase,
     task: FencedTask,

@@ -1,12 +1,12 @@
 """Agents that do as they are told, for runs that are judged by what those say."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from core.acp import Remains, ResolveParams, ResolveResult, TaskMeta
+from core.acp import Progress, Remains, ResolveParams, ResolveResult, TaskMeta
 from core.ids import LaneId, WorkspaceId
 from core.memory_calls import MemoryCall
 from core.workspaces import Workspace
@@ -24,6 +24,7 @@ class Scripted:
 
     Attributes:
         meanwhile: happens while the task runs.
+        progress: what each run tells of it.
     """
 
     answers: list[Any]
@@ -34,10 +35,13 @@ class Scripted:
     cancels: list[tuple[str, str]] = field(default_factory=list)
     kills: int = 0
     meanwhile: Callable[[], object] = lambda: None
+    progress: Sequence[Progress] = ()
 
     def run(self, workspace: str, call: MemoryCall, meta: TaskMeta, *, on_progress: Any) -> Any:
         self.calls.append((call, meta))
         self.meanwhile()
+        for progress in self.progress:
+            on_progress(progress)
         return _given(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
 
     def resolve(self, workspace: str, params: ResolveParams) -> ResolveResult:
@@ -62,9 +66,11 @@ def scripted(*answers: Any, recorded: Any = NOTHING) -> Scripted:
     return Scripted(list(answers), recorded)
 
 
-def run_of(agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False) -> TaskRun:
+def run_of(
+    agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False, **how: Any
+) -> TaskRun:
     granted = grant(mode=mode, attempt=attempt, cancel_requested=cancel)
-    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), granted, lane=LaneId("d/w1"))
+    return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), granted, lane=LaneId("d/w1"), **how)
 
 
 def run(agents: Scripted, **how: Any) -> End:

@@ -2,16 +2,19 @@
 
 import random
 import shlex
+import sys
 
 import pytest
 
+from core.clock import wall_ms
 from jobs.errors import TaskFinished
 from jobs.tasks import End, Task
 from tests.acceptance.faults.conftest import MakeCluster
 from tests.support import fake_child
 from tests.support.child_processes import is_running, running_in_group
-from tests.support.cluster import Cluster
+from tests.support.cluster import END_LIMIT_S, SLACK_MS, Cluster, outcome
 from tests.support.gates import Gates
+from tests.support.scripted_model import says, scripted_model, silent
 from tests.support.waiting import until
 
 
@@ -35,7 +38,38 @@ def test_a_queued_task_is_cancelled_at_once_and_again_is_refused(cluster: Cluste
     assert cluster.violations() == []
 
 
-def test_a_running_task_is_cancelled_within_seconds_and_its_agent_is_gone(cluster: Cluster, gates: Gates):
+def test_an_agent_that_waits_for_its_model_gives_up_at_once_and_goes_on_with_the_next_task(
+    make_cluster: MakeCluster,
+):
+    with scripted_model([silent(), says("No.")]) as model:
+        settings = [f"{name}={value}" for name, value in model.settings.items()]
+        agent = ["env", *settings, sys.executable, "-P", "-m", "memlane", "agent"]
+        cluster = make_cluster(agent_command=shlex.join(agent))
+        worker = cluster.start_worker()
+        first, second = cluster.submit_many(0, 2)
+        assert model.requested.wait(END_LIMIT_S)
+        until(lambda: cluster.find(first).progress)
+        told = cluster.find(first).progress
+
+        cancelled_ms = wall_ms()
+        cluster.cancel(first)
+        ended = cluster.wait_ended([first, second])
+
+    assert told is not None
+    assert (told["turn"], told["filesTouched"]) == (1, 0)
+    assert [outcome(task)[:2] for task in ended] == [
+        ("cancelled", "task_cancelled"),
+        ("failed", "remember_no_update"),
+    ]
+    assert (ended[0].finished_ms or 0) - cancelled_ms <= 1_000 + SLACK_MS
+    assert [task.progress for task in ended] == [None, None]
+    assert worker.count_logged("agent_started") == 1
+    assert cluster.violations() == []
+
+
+def test_a_running_task_is_cancelled_within_seconds_and_an_agent_that_does_not_give_up_is_gone(
+    cluster: Cluster, gates: Gates
+):
     cluster.start_worker()
     gate = gates.set("staged", "w0")
     first, second = cluster.submit_many(0, 2)

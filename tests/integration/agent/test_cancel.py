@@ -5,6 +5,7 @@ from typing import Any
 from core import acp, jsonrpc
 from core.ids import new_task_id
 from tests.support.agent_child import (
+    LANE,
     AgentChild,
     StartChild,
     assert_failed,
@@ -14,6 +15,10 @@ from tests.support.agent_child import (
 from tests.support.scripted_model import Answer, Body, ScriptedModel, calls, document, endless, says, silent
 
 WS = {"cwd": "/srv/ws2"}
+
+
+def resolve_params(child: AgentChild, task: str) -> dict[str, Any]:
+    return {"cwd": str(child.workspace), "taskId": task, "laneId": LANE, "fence": 1, "close": False}
 
 
 def cancel(child: AgentChild, task: str) -> Any:
@@ -70,6 +75,24 @@ def test_a_request_that_is_called_off_by_its_id_gets_the_protocols_own_error(sta
 
         assert (answer.error_code, answer.data["errorKind"]) == (-32800, "task_cancelled")
     assert child.documents() == {}
+
+
+def test_whenever_a_task_is_called_off_its_answer_is_what_the_store_says(offline: AgentChild) -> None:
+    for number in range(24):
+        task = new_task_id("remember")
+        asked = offline.send(acp.REMEMBER, remember_params(offline, f"Fact number {number}", task=task))
+        for nonce in range(number * 4):  # each takes a moment, in which the task goes on
+            offline.call(acp.PING, {"v": 1, "nonce": nonce})
+
+        cancelling = cancel(offline, task)["cancelling"]
+
+        answer = offline.answer(asked)
+        recorded = offline.call(acp.RESOLVE, resolve_params(offline, task))["result"]
+        if isinstance(answer, jsonrpc.ErrorResponse):
+            assert_failed(answer, "task_cancelled")
+            assert (cancelling, recorded) == (True, None)
+        else:
+            assert recorded["revision"] == answer["revision"]
 
 
 def test_what_names_nothing_calls_nothing_off(start_child: StartChild) -> None:

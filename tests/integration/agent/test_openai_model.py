@@ -218,6 +218,20 @@ def test_a_stream_that_never_ends_is_cut_and_its_connection_closed() -> None:
         assert server.cut.wait(5)
 
 
+def test_an_answer_is_heard_as_it_comes_and_not_asked_for_again_once_it_was() -> None:
+    script = [break_off(), events(chunk("The beg"), chunk("inning")), says("Done.")]
+    heard: list[str] = []
+    with (
+        scripted_model(script) as server,
+        client(server.base_url) as model,
+        pytest.raises(ModelUnavailable, match="broke off"),
+    ):
+        model.speak([Message("user", "order")], [], deadline=Deadline.after(20_000), hear=heard.append)
+
+    assert heard == ["The beg", "inning"]
+    assert len(server.requests) == 2  # of the first answer nothing was heard
+
+
 def test_no_server_at_all_is_given_up_before_the_deadline() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

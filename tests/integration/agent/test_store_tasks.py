@@ -1,5 +1,6 @@
 """Dry runs, their application, and taking a revision back, by the real child without a model."""
 
+import hashlib
 from typing import Any
 
 import pytest
@@ -209,3 +210,19 @@ def test_an_import_can_be_tried_out(offline: AgentChild):
 
     assert [diff["change"] for diff in result["preview"]["diff"]] == ["created"]
     assert offline.documents() == {}
+
+
+def test_what_waits_is_approved_as_it_was_read_and_counts_from_then_on(offline: AgentChild):
+    waiting = offline.base / "memories/vendor.md"
+    waiting.parent.mkdir(exist_ok=True)
+    waiting.write_text(TEA.replace("type", 'review: "true"\ntype', 1))
+    seen = hashlib.sha256(waiting.read_bytes()).hexdigest()
+    named = {"scope": "user", "path": "vendor.md", "decision": "approve"}
+
+    other = run(offline, acp.REVIEW, "review", **named, sha256="0" * 64)
+    result = run(offline, acp.REVIEW, "review", **named, sha256=seen)
+
+    assert_failed(other, "memory_conflict", method="review")
+    assert (result["summary"], result["revision"]) == ("Approved user/vendor.md.", "r1")
+    assert waiting.read_text() == TEA
+    assert "(vendor.md)" in (waiting.parent / "MEMORY.md").read_text()

@@ -289,6 +289,16 @@ def test_a_reader_gets_the_newest_aside_in_its_place_and_never_one_that_is_past(
     assert later == [3]
 
 
+@pytest.mark.parametrize("message", ["", "1", "one  {}", "1 {}", "1 a b {}", "-1  {}", "1  []"])
+def test_an_aside_in_another_shape_is_skipped_and_harms_nobody(hub: EventHub, writer: Writer, message: str):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        writer.append()
+        writer.lane.redis.publish(writer.lane.keys.asides, message)
+        writer.append()
+
+        assert [event.id for event in read(subscription, 2)] == [1, 2]
+
+
 def test_who_comes_later_hears_nothing_of_an_aside(hub: EventHub, writer: Writer):
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append()

@@ -1,6 +1,8 @@
-from core.ids import TaskId
+from dataclasses import replace
+
+from core.ids import TaskId, new_task_id
 from jobs.store import MAX_PAGE, TaskFilter, TaskStore
-from tests.support.lane import LaneUnderTest
+from tests.support.lane import DONE, LaneUnderTest
 
 ANY = TaskFilter()
 
@@ -72,3 +74,22 @@ def test_rare_tasks_are_found_beyond_the_first_read(lane: LaneUnderTest):
 
 def test_an_empty_lane_has_an_empty_page(lane: LaneUnderTest):
     assert pages(lane, ANY, limit=10) == [[]]
+
+
+def test_outlines_tell_of_all_clients_tasks_and_read_no_result_but_a_dreams(lane: LaneUnderTest):
+    theirs, _ = lane.submit()
+    lane.finish(lane.granted(), replace(DONE, revision="r1"))
+    lane.redis.hset(lane.keys.task(theirs), mapping={"clientId": "them", "result": "nobody could read this"})
+    tried, _ = lane.submit(task=new_task_id("dream"))
+    lane.finish(lane.granted(), replace(DONE, result={"summary": "", "preview": {"diff": []}}))
+    queued, _ = lane.submit()
+    gone, _ = lane.submit()
+    lane.redis.delete(lane.keys.task(gone))
+
+    found = list(TaskStore(lane.redis).outlines(lane.workspace))
+
+    assert [(one.id, one.revision, one.is_preview, one.finished_ms is None) for one in found] == [
+        (queued, None, False, True),
+        (tried, None, True, False),
+        (theirs, "r1", False, False),
+    ]

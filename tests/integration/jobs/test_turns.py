@@ -1,24 +1,28 @@
 """How long a lane keeps its turn: real lanes and doorbells, agents on a clock of the test's own."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from core.memory_calls import ForgetResult, RememberResult
+from core.ids import TaskId, WorkspaceId
+from core.memory_calls import ForgetResult, QuotingTask, RememberResult
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.connect import connect
+from events.errors import StorageUnavailable
 from jobs import actors
 from jobs.actors import TURN_MS, LaneParts, LaneRules, LaneRunner
 from jobs.broker import Doorbell, open_broker
 from jobs.deployment import Deployment
 from jobs.keeper import Keeper
+from jobs.lanes import Lanes
 from jobs.presence import Presence
 from jobs.progress import ProgressTeller
 from jobs.registry import WorkerRegistry
+from jobs.store import TaskFilter, TaskStore
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import DONE as SAVED
 from tests.support.lane import LaneUnderTest
@@ -154,19 +158,50 @@ def test_a_worker_that_has_to_stop_does_not_wait_for_a_redis_that_is_away(bench:
 
 
 def test_what_a_purge_names_has_lost_request_and_result_when_its_end_is_told(bench: Bench):
+    lanes = (bench.lane, LaneUnderTest(bench.lane.redis))
+    told = {lane.workspace: saved_secret(lane) for lane in lanes}
+    bench.take_turn(purging(told, bench), tasks=1)
+
+    for lane in lanes:
+        task = told[lane.workspace]
+        assert lane.redis.get(lane.keys.input(task)) is None
+        record = lane.redis.hgetall(lane.keys.task(task))
+        assert "hunter2" not in str(record)
+        assert record["status"] == "completed"
+
+
+def test_a_purge_whose_scrub_could_not_be_done_has_no_end_yet(bench: Bench, monkeypatch: pytest.MonkeyPatch):
+    runner = bench.runner(purging({bench.lane.workspace: saved_secret(bench.lane)}, bench), tasks=1)
+
+    def unavailable(*_: Any) -> None:
+        runner.stop_all()
+        raise StorageUnavailable("away for a moment")
+
+    monkeypatch.setattr(Lanes, "scrub", unavailable)
+    runner.run_lane(bench.lane.workspace, 3)
+
+    page = TaskStore(bench.lane.redis).page(bench.lane.workspace, TaskFilter(), limit=2)
+    assert [task.status for task in page.tasks] == ["running", "completed"]
+
+
+def purging(told: Mapping[WorkspaceId, TaskId], bench: Bench) -> Agents:
+    """Agents whose purges name these tasks."""
+    deployment = Deployment(bench.lane.redis, configured=None)
+    named = [
+        QuotingTask(lane_id=deployment.lane_of(workspace), task_id=task) for workspace, task in told.items()
+    ]
+
     class Purging(Agents):
         def run(self, *_: Any, **_options: Any) -> Any:
             return ForgetResult(
-                summary="", removed_entries=[], touched_topics=[], touched_scopes=[], purged_tasks=[told]
+                summary="", removed_entries=[], touched_topics=[], touched_scopes=[], purged_tasks=named
             )
 
-    lane = bench.lane
-    told, _ = lane.submit("hunter2")
+    return Purging(task_ms=1)
+
+
+def saved_secret(lane: LaneUnderTest) -> TaskId:
+    """A task that quotes a secret and has ended."""
+    task, _ = lane.submit("hunter2")
     lane.finish(lane.granted(store_id="s"), replace(SAVED, result={"summary": "Saved hunter2."}))
-
-    bench.take_turn(Purging(task_ms=1), tasks=1)
-
-    assert lane.redis.get(lane.keys.input(told)) is None
-    record = lane.redis.hgetall(lane.keys.task(told))
-    assert "hunter2" not in str(record)
-    assert record["status"] == "completed"
+    return task

@@ -37,6 +37,12 @@ def test_the_name_of_a_tool_is_cut():
     assert progress.last_tool == "x" * MAX_TOOL_CHARS
 
 
+def test_the_name_of_a_tool_can_always_be_written():
+    (progress,) = heard(TOLD | {"lastTool": "\ud800"})
+
+    assert progress.last_tool == "\ufffd"
+
+
 @pytest.mark.parametrize(
     "params",
     [

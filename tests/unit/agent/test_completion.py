@@ -126,6 +126,32 @@ def test_endlessly_many_calls_are_cut_off() -> None:
         streamed(*[{"tool_calls": [{"index": number}]} for number in range(129)])
 
 
+def test_text_is_heard_as_it_comes() -> None:
+    heard: list[str] = []
+    completion = Completion(heard.append)
+    for piece in ("Sav", "", "ing\ud83d"):
+        completion.add({"choices": [{"delta": {"content": piece}}]})
+
+    assert heard == ["Sav", "ing\ufffd"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [("stop", "stop"), ("tool_calls", "stop"), ("length", "length"), ("content_filter", "refusal")],
+)
+def test_a_reply_says_why_it_ends(reason: str, finish: str) -> None:
+    completion = streamed({"content": "Well"})
+    completion.add({"choices": [{"delta": {}, "finish_reason": reason}]})
+
+    assert completion.reply().finish == finish
+
+
+def test_a_refusal_in_its_own_field_is_one_and_its_words_are_the_text() -> None:
+    reply = streamed({"refusal": "I can't "}, {"refusal": "do that."}).reply()
+
+    assert (reply.text, reply.finish) == ("I can't do that.", "refusal")
+
+
 def streamed(*deltas: dict[str, Any]) -> Completion:
     completion = Completion()
     for delta in deltas:

@@ -123,15 +123,15 @@ def test_a_dream_that_was_applied_is_not_dreamt_again(memory: TaskMemory) -> Non
 
 
 @pytest.mark.parametrize(
-    ("source", "content"),
+    ("source", "content", "missing"),
     [
-        ("Deploys run on Friday in Zurich.", "Deploys run on Monday in Zurich."),
-        ("Sam owns the staging database.", "Sam owns the database."),
-        ("The freeze ends on 2026-05-01.", "The freeze ends in May."),
+        ("Deploys run on Friday in Zurich.", "Deploys run on Monday in Zurich.", "friday"),
+        ("Sam owns the staging database.", "Sam owns the database.", "staging"),
+        ("The freeze ends on 2026-05-01.", "The freeze ends in May.", "2026-05-01"),
     ],
 )
-def test_a_merge_that_swaps_or_drops_a_single_word_is_refused(
-    memory: TaskMemory, source: str, content: str
+def test_a_merge_that_swaps_or_drops_a_single_word_is_refused_and_told_which(
+    memory: TaskMemory, source: str, content: str, missing: str
 ) -> None:
     one, two = put(memory, "a.md", content), put(memory, "b.md", source)
     before = tree(memory.roots.project)
@@ -144,6 +144,7 @@ def test_a_merge_that_swaps_or_drops_a_single_word_is_refused(
 
     assert result["dedupedEntries"] == 0
     assert "would be lost" in model.asked[-1][-1].text
+    assert missing in model.asked[-1][-1].text.partition("Missing: ")[2]
     assert tree(memory.roots.project).items() >= before.items()
 
 

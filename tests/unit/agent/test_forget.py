@@ -367,6 +367,6 @@ def test_a_purge_that_fails_after_the_commit_is_handed_back_and_done_by_the_next
     again = memory.forget_by(params, call=call)
 
     assert (again["recovered"], again["removedEntries"]) == (True, [])
-    assert again["purgedTasks"] == [remembering.task.id]
+    assert again["purgedTasks"] == [{"laneId": "test/lane", "taskId": remembering.task.id}]
     kept = b"".join(path.read_bytes() for path in memory.base.rglob("*.json"))
     assert b"green tea" not in kept

@@ -1,10 +1,13 @@
 """How far a task is, as it is told while it runs."""
 
+from dataclasses import replace
+
 from agent.models.interface import ToolCall
 from agent.progress import MIN_INTERVAL_MS, ProgressWatch
 from agent.tools import ToolResult
 from core.acp import Progress
 from tests.support.scripted_model import document
+from tests.support.task_memory import TaskMemory, task_call
 from tests.support.tool_run import ToolRun
 
 
@@ -62,3 +65,18 @@ def test_a_tool_that_there_is_not_is_not_named(tool_run: ToolRun) -> None:
     told.tool("rm -rf of a secret", after_ms=MIN_INTERVAL_MS)
 
     assert [one.last_tool for one in told.progress] == [None]
+
+
+def test_every_kind_of_task_that_asks_a_model_tells_its_turns(memory: TaskMemory) -> None:
+    told: list[Progress] = []
+
+    memory.remember("Prefers tea", call=replace(task_call("remember"), tell=told.append))
+    memory.dream(scope="user", call=replace(task_call("dream"), tell=told.append))
+    memory.forget("tea", call=replace(task_call("forget"), tell=told.append))
+
+    first = [one for one in told if one.turn == 1 and one.last_tool is None]
+    assert [(one.task_id.partition("-")[0], one.max_turns) for one in first] == [
+        ("remember", 6),
+        ("dream", 8),
+        ("forget", 1),
+    ]

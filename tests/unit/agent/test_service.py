@@ -5,7 +5,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from agent.models.offline import OfflineModel
-from agent.service import MemoryService
+from agent.service import PRUNE_PAUSE_MS, MemoryService
+from core.clock import boot_ms
 from core.settings import load_settings
 from memory.errors import RevisionPruned
 from memory.revisions import Revisions
@@ -59,6 +60,23 @@ def test_in_quiet_moments_old_commits_are_shown_and_lose_their_texts_then(tmp_pa
         revisions.diff("r1", base.roots)
     assert [diff.path for diff in revisions.diff("r2", base.roots)] == ["young.md"]
     assert list(read_log(base.path)[-1].files) == ["memories/old.md", "memories/young.md"]
+
+
+def test_texts_are_looked_after_once_an_hour(tmp_path, monkeypatch):
+    base = MemoryBase(tmp_path)
+    service = service_on(base.path, base.workspace, history_keep=timedelta(hours=2), task_ttl_s=60)
+    for fence, name in ((1, "first"), (2, "second")):
+        base.commit(open_store(base.path), fenced_task(fence), {base.user / f"{name}.md": note(name)})
+        make_older(base, f"r{fence}", hours=3)
+        while service.tidy_history():
+            pass
+
+    Revisions(base.path).require_kept("r2", base.roots)
+    monkeypatch.setattr("agent.service.boot_ms", lambda: boot_ms() + PRUNE_PAUSE_MS)
+    assert service.tidy_history()
+
+    with pytest.raises(RevisionPruned):
+        Revisions(base.path).require_kept("r2", base.roots)
 
 
 def test_commits_that_are_kept_for_ever_and_a_store_that_fails_keep_their_texts(tmp_path, monkeypatch):

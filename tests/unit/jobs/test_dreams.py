@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from core.ids import TaskId, WorkspaceId
+from core.ids import TaskId
 from jobs.dreams import DreamRules, due_after
-from jobs.tasks import Task
+from jobs.tasks import TaskOutline
 
 RULES = DreamRules(every_ms=1_000, min_changes=2)
-QUIET = Task(TaskId("remember-1"), WorkspaceId("w"), "remember", "completed", 1, 1, finished_ms=1)
+QUIET = TaskOutline(TaskId("remember-1"), "remember", finished_ms=1)
 CHANGE = replace(QUIET, revision="r7")
 DREAM = replace(QUIET, id=TaskId("dream-1"), kind="dream", finished_ms=5_000)
-PREVIEW = replace(DREAM, id=TaskId("dream-2"), result={"summary": "", "preview": {"diff": []}})
+PREVIEW = replace(DREAM, id=TaskId("dream-2"), is_preview=True)
 
 
-def due(*newest_first: Task, now_ms: int = 6_000) -> str | None:
+def due(*newest_first: TaskOutline, now_ms: int = 6_000) -> str | None:
     return due_after(newest_first, RULES, now_ms=now_ms)
 
 
@@ -34,11 +34,11 @@ def test_without_a_dream_before_changes_are_enough():
         (CHANGE, QUIET, DREAM),
         (CHANGE, QUIET),
         (DREAM, CHANGE, CHANGE),
-        (CHANGE, CHANGE, replace(DREAM, status="queued", finished_ms=None)),
-        (CHANGE, CHANGE, replace(DREAM, status="failed", finished_ms=5_001)),
+        (CHANGE, CHANGE, replace(DREAM, finished_ms=None)),
+        (CHANGE, CHANGE, replace(DREAM, finished_ms=5_001)),
     ],
 )
-def test_no_dream_is_due(tasks: tuple[Task, ...]):
+def test_no_dream_is_due(tasks: tuple[TaskOutline, ...]):
     assert due(*tasks) is None
 
 

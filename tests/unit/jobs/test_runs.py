@@ -1,6 +1,7 @@
 """How each end of a run is judged: what the child says counts, everything else is resolved first."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,12 @@ from acp_bridge.errors import (
     AgentUnavailable,
     DirectAgentFailed,
 )
-from core.acp import Remains
+from core.acp import Progress, Remains
 from core.memory_calls import ForgetResult, RememberResult
 from jobs.calls import call_of
+from jobs.runs import TaskRun
 from jobs.tasks import Fence
-from tests.support.scripted_agents import RECORDED, run, run_of, scripted
+from tests.support.scripted_agents import RECORDED, Scripted, run, run_of, scripted
 
 
 def test_the_childs_result_completes_the_task():
@@ -72,6 +74,19 @@ def test_a_fence_behind_that_of_the_store_is_raised_and_the_task_runs():
 
     assert (end.status, asked, task_run.grant.fence) == ("completed", [100], 105)
     assert [meta.fence for _, meta in agents.calls] == [42, 105]
+
+
+def test_progress_is_told_under_the_fence_that_holds_by_then():
+    behind = AgentFailed("lease_lost", details="", stored_fence=99)
+    agents = scripted(behind, RememberResult.model_validate(RECORDED))
+    agents.progress = [Progress(task_id="remember-1", turn=turn) for turn in (1, 2)]
+    heard: list[tuple[int, int]] = []
+
+    run_of(agents, on_progress=lambda grant, progress: heard.append((grant.fence, progress.turn))).execute(
+        Fence
+    )
+
+    assert heard == [(42, 1), (42, 2), (100, 1), (100, 2)]
 
 
 def test_a_fence_is_not_raised_for_who_lost_the_lane():
@@ -162,11 +177,13 @@ def test_a_request_with_a_secret_or_a_purge_is_not_kept():
 
 def test_a_purge_tells_which_earlier_tasks_quote_what_is_gone():
     forgotten = {"summary": "", "removedEntries": [], "touchedTopics": [], "touchedScopes": ["user"]}
-    answer = ForgetResult.model_validate(forgotten | {"purgedTasks": ["remember-0"]})
+    named = {"d/w1": ["remember-0", "remember-1"], "d/w2": ["remember-2"], "other/w1": ["remember-3"]}
+    told = [{"laneId": lane, "taskId": task} for lane, tasks in named.items() for task in tasks]
+    answer = ForgetResult.model_validate(forgotten | {"purgedTasks": told})
 
     end = run(scripted(answer))
 
-    assert end.purged == ("remember-0",)
+    assert end.purged == {"w1": ["remember-0", "remember-1"], "w2": ["remember-2"]}
     assert end.result == forgotten
 
 
@@ -188,12 +205,43 @@ def test_a_handed_back_task_whose_child_can_not_be_started_is_resolved_first():
     assert (end.status, end.revision, len(agents.resolves)) == ("completed", "r7", 1)
 
 
+def purge_of(agents: Scripted, **how: Any) -> TaskRun:
+    task_run = run_of(agents, **how)
+    task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
+    return task_run
+
+
 def test_a_purge_that_was_cut_short_is_run_again_until_the_child_says_that_it_is_done():
     agents = scripted(AgentDied("killed", exit_code=-9), recorded=RECORDED)
-    task_run = run_of(agents)
-    task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
 
-    assert task_run.execute(lambda _: None).cause == "unresolved"
+    assert purge_of(agents).execute(lambda _: None).cause == "unresolved"
+
+
+def test_a_purge_that_had_committed_is_carried_through_by_a_child_of_ours_even_if_it_was_to_be_cancelled():
+    agents = scripted(RememberResult.model_validate(RECORDED), recorded=RECORDED)
+    task_run = purge_of(agents, mode="resolve", cancel=True)
+
+    assert task_run.stop("cancel")
+    end = task_run.execute(lambda _: None)
+
+    assert (end.status, [call.is_ours for call, _ in agents.calls], agents.cancels) == (
+        "completed",
+        [True],
+        [],
+    )
+
+
+def test_a_committed_purge_that_can_not_be_carried_through_yet_has_no_end():
+    agents = scripted(AgentUnavailable("no child"), recorded=RECORDED)
+
+    assert purge_of(agents, mode="resolve").execute(lambda _: None).cause == "unresolved"
+
+
+def test_what_a_foreign_child_can_not_do_may_have_been_done_by_another_one():
+    unsupported = AgentFailed("agent_unsupported", details="")
+
+    assert run(scripted(unsupported)).code == "agent_unsupported"
+    assert run(scripted(unsupported, recorded=RECORDED), attempt=2).status == "completed"
 
 
 def test_a_failure_of_a_child_that_writes_by_itself_is_resolved_before_it_is_told():

@@ -22,7 +22,7 @@ from tests.support.memory import (
     note,
     tree,
 )
-from tests.support.memory_process import in_child, purge
+from tests.support.memory_process import in_child, prune, purge
 
 SECRET = b"hunter2"
 FAR_MS = 10**15
@@ -310,18 +310,22 @@ def test_what_was_kept_without_telling_whose_it_is_goes_with_a_document_that_it_
     assert kept == {note("Not this one"), note("Of another commit")}
 
 
-def test_a_purge_tells_which_tasks_of_its_workspace_had_to_do_with_it(memory_base, store, secret, tmp_path):
+def test_a_purge_tells_which_tasks_had_to_do_with_it(memory_base, store, secret, tmp_path):
     other = MemoryBase(tmp_path, workspace="other")
     first, unrelated = fenced_task(1), fenced_task(2)
     memory_base.commit(store, first, {secret: note("hunter2")})
     memory_base.commit(store, unrelated, {memory_base.user / "other.md": note("Other")})
-    other.commit(store, fenced_task(1, lane="default/other"), {secret: note("hunter2 theirs")})
+    theirs = fenced_task(1, lane="default/other")
+    other.commit(store, theirs, {secret: note("hunter2 theirs")})
+    dry = fenced_task(3)
+    store.seal(dry)
+    store.preview(memory_base.stage(store, dry, {secret: note("hunter2 again")}), result_of=describe)
     forgetting = fenced_task(3, kind="forget")
     memory_base.commit(store, forgetting, {secret: None})
 
     told = [store.purge(forgetting, {("user", "user/secret.md")}, memory_base.roots) for _ in range(2)]
 
-    assert told == [(first.id, forgetting.id)] * 2
+    assert told == [tuple((task.lane, task.id) for task in (first, theirs, dry, forgetting))] * 2
 
 
 def test_old_commits_lose_their_texts_and_the_history_shows_them_all_the_same(memory_base, store, told):
@@ -362,6 +366,22 @@ def test_a_prune_that_was_cut_short_is_done_by_the_next_one(memory_base, store, 
         pass
 
     assert all(change["pruned"] for seq in (1, 2, 3) for change in entry(memory_base, seq)["changes"])
+
+
+@pytest.mark.parametrize(
+    "step", ["history locked", "external removed", "journal written", "journal durable", "state renamed"]
+)
+def test_a_prune_that_was_killed_is_done_by_the_next_one(memory_base, store, told, step):
+    before = read_log(memory_base.path)
+    code = in_child(prune, memory_base, before_ms=FAR_MS, checkpoint=KillAt(name=step))
+    assert code == -signal.SIGKILL
+
+    while store.prune(before_ms=FAR_MS):
+        pass
+
+    assert all(change["pruned"] for seq in (1, 2, 3) for change in entry(memory_base, seq)["changes"])
+    assert not list((memory_base.path / "memlane/external").iterdir())
+    assert show_log(memory_base.path) == before
 
 
 def test_a_history_that_is_made_anew_after_a_prune_says_who_and_when(memory_base, store, told):
