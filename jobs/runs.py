@@ -219,14 +219,19 @@ class TaskRun:
         if error.error_kind == "task_closed":
             # an earlier worker resolved or began it, and died before it said so
             return self._resolved(self._lost_end())
-        return failed(self._kind, error.error_kind)
+        end = failed(self._kind, error.error_kind)
+        # a foreign child refused it unseen; an earlier run may have been with a child of ours
+        return self._resolved_if_run_before(end) if error.error_kind == "agent_unsupported" else end
 
     def _lost_end(self) -> End:
         return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
 
     def _never_started(self, error: AgentUnavailable) -> End:
         _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
-        end = failed(self._kind, "agent_unavailable")
+        return self._resolved_if_run_before(failed(self._kind, "agent_unavailable"))
+
+    def _resolved_if_run_before(self, end: End) -> End:
+        """The end of a run that did nothing."""
         return end if self._is_first_run else self._resolved(end)
 
     @property
