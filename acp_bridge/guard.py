@@ -101,6 +101,7 @@ def guard(control_fd: int, deadline_ms: int, command: list[str]) -> None:
         raise SystemExit("the guard has to lead its process group")
     for number in _IGNORED:
         signal.signal(number, signal.SIG_IGN)
+    os.umask(0o077)  # memory that a foreign agent writes is for its user alone, as what ours writes
     agent_pid = _start(command, control_fd)
     try:
         _let_go_of_pipes()

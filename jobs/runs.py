@@ -208,8 +208,7 @@ class TaskRun:
     def _answered(self, error: AgentFailed) -> End | _Behind:
         _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
         _log.debug("agent_failed_because", task=self.grant.task.id, details=error.details)
-        may_be_committed = error.error_kind == "agent_unsupported" and not self._is_first_run
-        if isinstance(error, DirectAgentFailed) or may_be_committed:  # which nobody has looked at
+        if isinstance(error, DirectAgentFailed):
             return self._resolved(failed(self._kind, error.error_kind))
         if error.error_kind == "store_busy":
             return _STORE_BUSY
@@ -221,15 +220,17 @@ class TaskRun:
             # an earlier worker resolved or began it, and died before it said so
             return self._resolved(self._lost_end())
         # this run has committed nothing, says the child; it may have failed before it could ask after others
-        end = failed(self._kind, error.error_kind)
-        return end if self._is_first_run else self._resolved(end)
+        return self._resolved_if_run_before(failed(self._kind, error.error_kind))
 
     def _lost_end(self) -> End:
         return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
 
     def _never_started(self, error: AgentUnavailable) -> End:
         _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
-        end = failed(self._kind, "agent_unavailable")
+        return self._resolved_if_run_before(failed(self._kind, "agent_unavailable"))
+
+    def _resolved_if_run_before(self, end: End) -> End:
+        """The end of a run that committed nothing; another one may have."""
         return end if self._is_first_run else self._resolved(end)
 
     @property

@@ -11,6 +11,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from memlane.models import Task
+from memory.doctor import all_roots, examine
 from memory.index import build_index
 from tests.support.child_processes import wait_until_exit
 from tests.support.reference import ReferenceService, reference_service
@@ -157,3 +158,5 @@ def test_what_the_child_writes_is_read_by_ours(service: ReferenceService):
     assert "user/milk.md" in [one["path"] for one in listed["documents"]]
     assert index["content"] == build_index(service.user)
     assert (service.user / "MEMORY.md").read_text() == build_index(service.user)
+    base = service.folder / "memory"
+    assert examine(base, all_roots(base)) == ()

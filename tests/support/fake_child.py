@@ -313,10 +313,10 @@ class HasSeenTheTask(Child):
 
 
 class TellsWhenItLooks(Child):
-    """Writes to the pipe ``taken``, too, before it answers that a foreign child may work on a task."""
+    """Writes to the pipe ``looked`` before it answers that a foreign child may work on a task."""
 
     def snapshot(self, message_id: object, params: dict[str, Any]) -> None:
-        Path("taken").write_text("taken")
+        Path("looked").write_text("looked")
         super().snapshot(message_id, params)
 
 

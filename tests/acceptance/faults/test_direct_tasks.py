@@ -1,5 +1,6 @@
 """A foreign agent child writes to memory by itself: whatever becomes of it, the history says what it did."""
 
+import stat
 from pathlib import Path
 
 from jobs.tasks import Submission
@@ -56,6 +57,7 @@ def test_each_call_is_one_commit_and_failures_tell_what_they_left(make_cluster: 
     }
     assert [task.revision for task in (saved, failed, dead, held)] == ["r1", "r2", "r3", "r5"]
     assert cluster.history().changes_announced == [saved.id, failed.id, dead.id, held.id]
+    assert stat.S_IMODE(written(cluster, "save").stat().st_mode) == 0o600
     assert check_documents(cluster.base, read_commits(cluster.base)) == []
 
 

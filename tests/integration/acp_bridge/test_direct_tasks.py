@@ -1,6 +1,7 @@
 """A foreign child never works alone: a child of ours is told before, and records after."""
 
 import json
+import os
 
 import pytest
 
@@ -68,12 +69,12 @@ def test_a_foreign_child_has_the_time_that_is_set_for_it(open_desk):
 
 def test_a_foreign_child_that_starts_when_the_lease_is_over_is_ended_at_once(open_desk, caller):
     desk = open_desk("ForeignHangsInCall", resolver="TellsWhenItLooks")
-    desk.watch_taken()
+    os.mkfifo(desk.path / "looked")
     running = caller.submit(desk.remember)
     until((desk.path / fake_child.STARTED).exists)
 
     desk.extend(-1)
-    desk.wait_taken()
+    assert (desk.path / "looked").read_text() == "looked"
 
     with pytest.raises(AgentKilled, match="its lease ran out"):
         running.result(10)
