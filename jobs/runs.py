@@ -208,7 +208,8 @@ class TaskRun:
     def _answered(self, error: AgentFailed) -> End | _Behind:
         _log.warning("agent_failed", task=self.grant.task.id, kind=error.error_kind)
         _log.debug("agent_failed_because", task=self.grant.task.id, details=error.details)
-        if isinstance(error, DirectAgentFailed):
+        may_be_committed = error.error_kind == "agent_unsupported" and not self._is_first_run
+        if isinstance(error, DirectAgentFailed) or may_be_committed:  # which nobody has looked at
             return self._resolved(failed(self._kind, error.error_kind))
         if error.error_kind == "store_busy":
             return _STORE_BUSY
@@ -219,19 +220,16 @@ class TaskRun:
         if error.error_kind == "task_closed":
             # an earlier worker resolved or began it, and died before it said so
             return self._resolved(self._lost_end())
+        # this run has committed nothing, says the child; it may have failed before it could ask after others
         end = failed(self._kind, error.error_kind)
-        # a foreign child refused it unseen; an earlier run may have been with a child of ours
-        return self._resolved_if_run_before(end) if error.error_kind == "agent_unsupported" else end
+        return end if self._is_first_run else self._resolved(end)
 
     def _lost_end(self) -> End:
         return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
 
     def _never_started(self, error: AgentUnavailable) -> End:
         _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
-        return self._resolved_if_run_before(failed(self._kind, "agent_unavailable"))
-
-    def _resolved_if_run_before(self, end: End) -> End:
-        """The end of a run that did nothing."""
+        end = failed(self._kind, "agent_unavailable")
         return end if self._is_first_run else self._resolved(end)
 
     @property

@@ -40,7 +40,7 @@ from jobs.upkeep import Upkeep
 IDLE_MS = 1_000  # how often an idle thread of dramatiq's looks around; work wakes it at once
 KEEPER_TIMEOUT_S = 1.0
 HEALTH_S = 1.0
-HAND_BACK_S = 25.0  # a resolver's own limit and a little more
+HAND_BACK_S = 25  # a resolver's own limit and a little more
 STOP_MS = 5_000
 DREAM_LOOK_S = 60.0
 
@@ -143,10 +143,15 @@ class _Process:
         self._runner.drain()
         _give_doorbells_back(self._engine)
         if not self._runner.wait_idle(drain_s):
-            self._runner.stop_all()
-            self._runner.wait_idle(HAND_BACK_S)
+            self._hand_back()
         with suppress(StorageUnavailable, BrokerConnectionError), storage_errors():
             self._engine.stop(timeout=STOP_MS)
+
+    def _hand_back(self) -> None:
+        for _ in range(HAND_BACK_S):
+            self._runner.stop_all()  # again: a run may have been on its way to its child
+            if self._runner.wait_idle(1.0):
+                return
 
     def _ask(self, workspace_id: WorkspaceId) -> bool:
         workspace = self._site.workspaces.by_id(workspace_id)

@@ -205,6 +205,23 @@ def test_a_handed_back_task_whose_child_can_not_be_started_is_resolved_first():
     assert (end.status, end.revision, len(agents.resolves)) == ("completed", "r7", 1)
 
 
+@pytest.mark.parametrize("kind", ["managed_memory_unavailable", "remember_timeout"])
+def test_a_task_that_may_have_committed_in_an_earlier_run_is_resolved_before_it_fails(kind: str):
+    def later(recorded: Any) -> TaskRun:
+        task_run = run_of(scripted(AgentFailed(kind, details=""), recorded=recorded))
+        task_run.grant = replace(task_run.grant, task=replace(task_run.grant.task, handed_back=True))
+        return task_run
+
+    ends = [later(recorded).execute(lambda _: None) for recorded in (RECORDED, None, AgentUnavailable("x"))]
+
+    assert [(end.status, end.code, end.cause) for end in ends] == [
+        ("completed", None, None),
+        ("failed", kind, None),
+        ("queued", None, "unresolved"),
+    ]
+    assert run(scripted(AgentFailed(kind, details=""))).code == kind
+
+
 def purge_of(agents: Scripted, **how: Any) -> TaskRun:
     task_run = run_of(agents, **how)
     task_run.grant = replace(task_run.grant, input={"content": "x", "purge": True})
