@@ -5,6 +5,7 @@ from typing import Any
 from agent.secrecy import shown
 from agent.task_run import TaskCall, Workplace
 from core.memory_calls import RecordParams, SnapshotParams, SnapshotResult
+from core.policies import SecretPolicy
 from memory.direct_tasks import DirectTasks
 from memory.store import Commit
 
@@ -31,8 +32,11 @@ def record(params: RecordParams, call: TaskCall, workplace: Workplace) -> dict[s
     """
 
     def result_of(commit: Commit) -> dict[str, Any]:
+        secrets = workplace.policy.secrets
+        lists = {name: value for name, value in params.result.items() if isinstance(value, list)}
         found: dict[str, Any] = {
-            "summary": shown(str(params.result.get("summary", "")), workplace.policy.secrets),
+            **{name: [_shown_entry(one, secrets) for one in value] for name, value in lists.items()},
+            "summary": shown(str(params.result.get("summary", "")), secrets),
             "touchedScopes": list(commit.touched_scopes),
         }
         if "filesTouched" in params.result:
@@ -40,3 +44,10 @@ def record(params: RecordParams, call: TaskCall, workplace: Workplace) -> dict[s
         return params.result | found | ({"revision": commit.revision} if commit.revision else {})
 
     return DirectTasks(workplace.store).record(call.task, workplace.roots, result_of=result_of)
+
+
+def _shown_entry(entry: Any, secrets: SecretPolicy) -> Any:
+    """An entry of a list that a child made, which may quote memory under ``summary``."""
+    if isinstance(entry, dict) and isinstance(entry.get("summary"), str):
+        return entry | {"summary": shown(entry["summary"], secrets)}
+    return entry

@@ -297,12 +297,6 @@ class DreamResult(TaskResult):
     touched_topics: list[Topic]
     deduped_entries: Annotated[int, Field(ge=0)]
 
-    @property
-    def changed_scopes(self) -> list[Scope]:
-        """Where memory really changed; the project, if a child tells topics only."""
-        changed = super().changed_scopes
-        return ["project"] if self.touched_topics and not changed and self.preview is None else changed
-
 
 class ImportResult(TaskResult):
     """Answer of the import method.

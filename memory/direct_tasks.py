@@ -122,6 +122,7 @@ class DirectTasks:
             snapshot = Snapshots(held.files).find(task.id)
             done = held.journal.committed_by(task.id)
             if snapshot is None or done is not None:
+                Snapshots(held.files).remove(task.id)
                 return self._told(done, roots) if done is not None and done.failed else None
             changes = (
                 self._changes(held, snapshot, roots, seen=sight.contents)

@@ -120,7 +120,7 @@ class History:
             if intent.changes:
                 self._record(intent, repository)
                 self._files.checkpoint("history recorded")
-        if stop > repository.last_seq():
+        if stop > max(start, repository.last_seq()):
             self._files.replace(FOLDER, _POSITION, str(stop).encode())
         return stop < settled
 

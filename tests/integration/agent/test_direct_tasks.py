@@ -67,7 +67,13 @@ def test_a_secret_in_a_summary_is_not_recorded(offline: AgentChild, task: TaskId
     snapshot(offline, task)
     key = "AKIA" + "Q7ZJ3M5XW2RT8KLV"
 
-    assert key not in str(record(offline, task, RESULT | {"summary": f"Saved {key}."}))
+    entry = {"topic": "user", "summary": f"uses {key}", "filePath": "/m/a.md"}
+    result = RESULT | {"summary": f"Saved {key}.", "removedEntries": [entry]}
+
+    recorded = record(offline, task, result)
+
+    assert key not in str(recorded)
+    assert recorded["removedEntries"][0]["filePath"] == "/m/a.md"
 
 
 def test_a_task_that_has_begun_begins_and_runs_no_more(offline: AgentChild, task: TaskId):

@@ -61,9 +61,9 @@ def test_callers_see_the_contracts_part_of_a_dream():
     assert shown == DREAMT
 
 
-def test_a_dream_that_tells_topics_only_changed_the_project():
-    assert DreamResult.model_validate(DREAMT).changed_scopes == ["project"]
-    assert DreamResult.model_validate(DREAMT | {"touchedTopics": []}).changed_scopes == []
+def test_a_dream_changed_memory_where_it_was_found_changed_whatever_topics_it_tells():
+    assert DreamResult.model_validate(DREAMT).changed_scopes == []
+    assert DreamResult.model_validate(DREAMT | {"touchedScopes": ["user"]}).changed_scopes == ["user"]
 
 
 @pytest.mark.parametrize(

@@ -271,6 +271,20 @@ def test_a_record_that_was_cut_short_is_finished_by_the_next_holder(
     assert len(Revisions(memory_base.path).page(memory_base.roots, limit=9).revisions) == 1
 
 
+def test_a_task_whose_record_was_cut_short_leaves_no_snapshot_once_it_is_resolved(
+    memory_base: MemoryBase, tea: Path
+):
+    task = Lane(memory_base).begin()
+    write({tea: note("Coffee")})
+    cut = Lane(memory_base, store=open_store(memory_base.path, checkpoint=FailAt("journal durable")))
+    with suppress(StoreUnusable):
+        cut.record(task)
+
+    assert Lane(memory_base).close(task) is None
+
+    assert list((memory_base.path / "memlane/snapshots").iterdir()) == []
+
+
 def test_a_change_too_large_for_the_journal_is_told_without_its_texts(lane: Lane, tea: Path, monkeypatch):
     task = lane.begin()
     write({tea: note(body="x" * 10_000)})
