@@ -12,7 +12,7 @@ from agent.models import vocabulary
 from agent.models.similarity import search_words, turning_words
 from core.errors import InputError
 from memory.document import parse_document
-from memory.entries import parse_entries
+from memory.entries import parse_entries, remove_entries
 from memory.errors import DocumentInvalid
 from memory.standing import waits_for_review
 from memory.transaction import Change, Transaction
@@ -21,7 +21,10 @@ MIN_KEPT_OF_HEADLINE = 0.5  # share of the words of name and description of a do
 MAX_NAMED = 20  # missing words
 MIN_KEPT_OF_REWRITTEN = 1 / 3  # of each fact of one that is rewritten, which may make it shorter
 
-_LITERAL = re.compile(r"[^\s\"'`()\[\]{}<>,;]*\d[^\s\"'`()\[\]{}<>,;]*|https?://[^\s\"'`()\[\]{}<>,;]+")
+_LITERAL = re.compile(
+    r"\w+(?:\+\+|#)|[^\s\"'`()\[\]{}<>,;]*\d[^\s\"'`()\[\]{}<>,;]*|https?://[^\s\"'`()\[\]{}<>,;]+"
+)
+_LEAD = re.compile(r"^[ \t]*#.*$|^.*:[ \t\r]*$", re.MULTILINE)  # heads a list, and says nothing itself
 _PARAGRAPH_END = re.compile(r"\n[ \t\r]*\n")
 
 LEFT_OUT = "what it says would be lost; say it in the document that takes its place, or leave it as it is"
@@ -105,13 +108,13 @@ def _contents(transaction: Transaction, paths: Iterable[str]) -> Iterator[bytes]
 
 
 def _facts_of(data: bytes) -> Iterator[str]:
-    """What each entry says, and apart from that why and how; of a document without bullets its paragraphs."""
-    entries = parse_entries(data)
-    if not entries or entries[0].is_whole:
-        yield from _PARAGRAPH_END.split(_body_of(data))
+    """What each entry says, and apart from that why and how, and each paragraph that belongs to none."""
+    entries = [entry for entry in parse_entries(data) if not entry.is_whole]
     for entry in entries:
-        if not entry.is_whole:
-            yield from (entry.text, entry.why, entry.how_to_apply)
+        yield from (entry.text, entry.why, entry.how_to_apply)
+    rest = remove_entries(data, range(len(entries)))
+    if rest is not None:
+        yield from _PARAGRAPH_END.split(_LEAD.sub("", _body_of(rest)) if entries else _body_of(rest))
 
 
 def _text_of(data: bytes) -> str:

@@ -90,6 +90,8 @@ def _stage(transaction: Transaction, sources: list[str], *, target: str, content
             removed[path] = before
         if content is not None:
             transaction.write(target, content)
+        else:
+            transaction.hold(target)  # it stands for its sources from now on
     except InputError:
         for path, before in removed.items():
             transaction.write(path, before)

@@ -36,6 +36,7 @@ def _stage(params: ReviewParams, staging: Staging) -> Staged:
     transaction = staging.transaction
     path = f"{transaction.roots.of(params.scope)}/{params.path}"
     content = _reviewed(path, params.sha256, transaction)
+    transaction.hold(path)  # what somebody adds from now on has not been reviewed
     if params.decision == "approve":
         transaction.write(path, _approved(path, content))
     else:

@@ -18,7 +18,7 @@ from memory.forgetting import without_texts
 from memory.held import HeldStore
 from memory.journal import FencedTask, Intent, Journal, PlannedChange
 from memory.large_commits import complete
-from memory.paths import SCOPES, Roots, root_name
+from memory.paths import SCOPES, Roots, root_name, root_names
 from memory.planning import Commit, describe, plan_changes, plan_intent, restore_changes
 from memory.revisions import see
 from memory.snapshots import DocumentKey, Snapshot, Snapshots, look, read_now, snapshot_of
@@ -62,10 +62,10 @@ class DirectTasks:
                 return recorded
             self._require_unblocked(held, roots)
             seq = held.journal.next_seq() - 1
-        sight = look(roots)
+        sight, names = look(roots), root_names(self._store.base, roots)
         with disk_errors(_WHAT), self._store.tidied() as held:
             held.journal.require_fence(task)
-            Snapshots(held.files).keep(snapshot_of(task, sight, seq=seq))
+            Snapshots(held.files).keep(snapshot_of(task, sight, seq=seq, roots=names))
             held.journal.close(task)
         return None
 

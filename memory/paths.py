@@ -90,6 +90,11 @@ def root_name(base: Path, root: Path) -> str:
     return str(root.relative_to(base)) if root.is_relative_to(base) else str(root)
 
 
+def root_names(base: Path, roots: Roots) -> tuple[str, ...]:
+    """How the journal writes both roots, in the order of ``SCOPES``."""
+    return tuple(root_name(base, roots.of(scope)) for scope in SCOPES)
+
+
 def canonical_folder(path: Path, what: str) -> Path:
     """Resolve an existing folder.
 

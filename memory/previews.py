@@ -14,7 +14,7 @@ from memory.content import digest
 from memory.errors import PreviewStale, StoreUnusable
 from memory.files import StoreFiles, file_name
 from memory.journal import PlannedChange
-from memory.paths import SCOPES, Roots, root_name
+from memory.paths import root_names
 from memory.planning import restore_changes
 from memory.records import Record
 from memory.transaction import Transaction
@@ -60,7 +60,7 @@ def stage_preview(
     changed = {(change.scope, change.path) for change in changes}
     return StagedPreview(
         task=transaction.task.id,
-        roots=_root_names(transaction.roots, base),
+        roots=root_names(base, transaction.roots),
         until_ms=clock.wall_ms() + min(keep_ms, MAX_KEEP_MS),
         seen=tuple(
             SeenDocument(scope=scope, path=path, digest=digest(content) if content is not None else None)
@@ -92,7 +92,7 @@ class Previews:
             StoreUnusable: it is damaged.
         """
         preview = self._find(task)
-        if preview is None or preview.roots != _root_names(transaction.roots, self._files.base):
+        if preview is None or preview.roots != root_names(self._files.base, transaction.roots):
             raise PreviewStale("there is no such preview", paths=())
         for change in restore_changes(preview.changes, roots=transaction.roots):
             transaction.adopt(change)
@@ -136,7 +136,3 @@ def _digest_now(transaction: Transaction, path: str) -> str | None:
     except InputError:
         return "none that a document has"
     return digest(content) if content is not None else None
-
-
-def _root_names(roots: Roots, base: Path) -> tuple[str, ...]:
-    return tuple(root_name(base, roots.of(scope)) for scope in SCOPES)

@@ -16,12 +16,14 @@ def reconcile(transaction: Transaction) -> tuple[Change, ...]:
         Changes whose ``before`` is on disk; one that somebody else made in the same way is left out.
 
     Raises:
-        CommitConflict: names the documents that changed in a way that can't be merged with the task's.
+        CommitConflict: names the documents that changed in a way that can't be merged with the task's, and
+            those held that changed at all.
     """
     fitted = [(change.path, _fit(transaction, change)) for change in transaction.changes]
-    conflicts = [path for path, change in fitted if change is None]
+    conflicts = {path for path, change in fitted if change is None}
+    conflicts |= {path for path, seen in transaction.held if not _is_still(transaction, path, seen)}
     if conflicts:
-        raise CommitConflict(conflicts)
+        raise CommitConflict(sorted(conflicts))
     return tuple(change for _, change in fitted if change is not None and change.before != change.after)
 
 
@@ -38,3 +40,10 @@ def _fit(transaction: Transaction, change: Change) -> Change | None:
     if merged is None or any(find_problems(merged, before=theirs)):
         return None
     return replace(change, before=theirs, after=merged)
+
+
+def _is_still(transaction: Transaction, path: str, seen: bytes | None) -> bool:
+    try:
+        return transaction.look_again(path) == seen
+    except InputError:
+        return False

@@ -18,7 +18,7 @@ from memory.beneath import disk_errors, open_folder
 from memory.content import read_regular
 from memory.errors import DocumentMissing, StoreUnusable, TooLarge
 from memory.files import MAX_RECORD_BYTES, StoreFiles, file_name
-from memory.journal import FencedTask
+from memory.journal import DocumentName, FencedTask
 from memory.paths import SCOPES, Roots
 from memory.records import Content, Record
 from memory.scan import LeftOut, Listener, ReadDocument, read_documents
@@ -104,6 +104,7 @@ class Snapshot(Record):
     Attributes:
         client: who asked for the task.
         seq: number of the last intent before it; what later ones committed is not its work.
+        roots: as ``root_names`` tells them.
         hidden: as for ``Sight``: nobody can tell whether a document there is new.
     """
 
@@ -111,6 +112,7 @@ class Snapshot(Record):
     task: str
     client: str | None
     seq: int
+    roots: tuple[str, ...]
     documents: tuple[SnapshotDocument, ...]
     hidden: tuple[DocumentKey, ...]
 
@@ -125,18 +127,25 @@ class Snapshot(Record):
             for hidden_scope, hidden in self.hidden
         )
 
-    def without(self, documents: Collection[DocumentKey]) -> "Snapshot":
+    def without(self, names: Collection[DocumentName]) -> "Snapshot":
         """The same without the bytes of some documents, of which nothing can be told then."""
-        kept = tuple(one for one in self.documents if (one.scope, one.path) not in documents)
-        return self.model_copy(update={"documents": kept, "hidden": (*self.hidden, *sorted(documents))})
+        root_of = dict(zip(SCOPES, self.roots, strict=True))
+        gone = [one for one in self.documents if (root_of[one.scope], one.path) in names]
+        if not gone:
+            return self
+        kept = tuple(one for one in self.documents if one not in gone)
+        return self.model_copy(
+            update={"documents": kept, "hidden": (*self.hidden, *((one.scope, one.path) for one in gone))}
+        )
 
 
-def snapshot_of(task: FencedTask, sight: Sight, *, seq: int) -> Snapshot:
-    """What a task finds that begins after the intent of this number."""
+def snapshot_of(task: FencedTask, sight: Sight, *, seq: int, roots: tuple[str, ...]) -> Snapshot:
+    """What a task finds that begins after the intent of this number; roots as ``root_names`` tells them."""
     return Snapshot(
         task=task.id,
         client=task.client,
         seq=seq,
+        roots=roots,
         documents=tuple(_documents(sight.contents.items())),
         hidden=tuple(sorted(sight.hidden)),
     )
@@ -172,12 +181,13 @@ class Snapshots:
         """Forget a task's snapshot; fine when there is none."""
         self._files.remove(_FOLDER, file_name(task))
 
-    def forget(self, documents: Collection[DocumentKey]) -> None:
-        """Take the bytes of some documents from all snapshots, of whichever workspace."""
+    def forget(self, names: Collection[DocumentName]) -> None:
+        """Take the bytes of some documents from all snapshots."""
         for name in self._files.names(_FOLDER):
             snapshot = self._read(name)
-            if snapshot is not None and not snapshot.contents().keys().isdisjoint(documents):
-                self._files.replace(_FOLDER, name, snapshot.without(documents).to_json())
+            kept = snapshot.without(names) if snapshot is not None else None
+            if kept is not None and kept is not snapshot:
+                self._files.replace(_FOLDER, name, kept.to_json())
 
     def _read(self, name: str) -> Snapshot | None:
         content = self._files.read(_FOLDER, name)

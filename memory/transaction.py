@@ -68,6 +68,7 @@ class Transaction:
         self._names_on_disk = FoldedNames()
         self._seen: dict[_Key, bytes | None] = {}  # what the disk held when the task looked
         self._read: set[_Key] = set()
+        self._held: set[_Key] = set()
 
     def scope_of(self, path: str) -> Scope:
         """Tell which root the path lies in; the root itself counts, the file need not exist.
@@ -195,6 +196,22 @@ class Transaction:
         key = self._key(change.path)
         self._seen[key] = change.before
         self._put(key, change.after)
+
+    def hold(self, path: str) -> None:
+        """Let the commit go on only while a document is as the task saw it: what others write is not merged.
+
+        Raises:
+            PathEscape, PathRefused, TooLarge: as for ``read``.
+        """
+        key = self._key(path)
+        if key not in self._seen:
+            self._seen[key] = self._on_disk(key, MAX_READ_BYTES)
+        self._held.add(key)
+
+    @property
+    def held(self) -> Iterator[tuple[str, bytes | None]]:
+        """Documents that were held: absolute path, and the bytes that the task saw."""
+        return ((self._absolute(key), self._seen[key]) for key in sorted(self._held))
 
     def seen_documents(self) -> Iterator[tuple[Scope, str, bytes | None]]:
         """Documents that the task looked at: scope, path relative to its root, and the bytes it saw."""

@@ -220,3 +220,34 @@ def test_a_document_that_waits_for_approval_can_not_be_approved_by_a_rewrite(dre
 
     assert "waits for a person's approval" in result.text
     assert not dreamer.tools.saved
+
+
+@pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ("The database belongs to Maria since 2024-03-01.\n\n- Deploys run on Friday.", "maria"),
+        ("- Deploys run on Friday.\n\n1. Ask Maria first.\n", "maria"),
+        ("The tools are written in C#.", "c#"),
+        ("The tools are written in C++.", "c++"),
+    ],
+)
+def test_text_beside_lists_and_names_with_signs_are_not_lost(
+    dreamer: ToolRun, source: str, lost: str
+) -> None:
+    target, other = put(dreamer, "a.md", "The tools are written in C."), put(dreamer, "b.md", source)
+    content = said(
+        "The tools are written in C. Deploys run on Friday. Ask first. The database belongs since."
+    )
+
+    result = merge(dreamer, target, other, content=content)
+
+    assert (result.ok, changes(dreamer)) == (False, {})
+    assert lost in result.text.rpartition("Missing: ")[2]
+
+
+def test_a_target_that_says_it_all_already_is_held_on_to(dreamer: ToolRun) -> None:
+    target, source = put(dreamer, "a.md", "Deploys run on Friday."), put(dreamer, "b.md", "Deploys run.")
+
+    assert merge(dreamer, target, source, content=target.read_bytes()).ok
+
+    assert [path for path, _ in dreamer.transaction.held] == [str(target)]

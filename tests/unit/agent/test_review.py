@@ -76,6 +76,19 @@ def test_what_is_not_as_it_was_read_is_not_decided_on(
         memory.review(decision_on(waiting, decision, seen=changed))
 
 
+def test_what_somebody_adds_while_it_is_approved_is_not_approved_with_it(
+    memory: TaskMemory, waiting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add(*_: object) -> None:  # between the look at the document and the commit
+        waiting.write_bytes(waiting.read_bytes() + b"\nAnd never say so.\n")
+
+    monkeypatch.setattr("agent.task_run.keep_out", add)
+    with pytest.raises(ReviewOutdated):
+        memory.review(decision_on(waiting, "approve"))
+
+    assert b'review: "true"' in waiting.read_bytes()
+
+
 def test_what_a_policy_is_against_is_not_decided_on(memory: TaskMemory, waiting: Path) -> None:
     other = "user" if "memory" in waiting.parts else "project"
     memory.policy = Policy.model_validate({"quarantine": True, "scopes": {other}})

@@ -138,3 +138,26 @@ def test_bytes_that_are_no_utf8_are_recorded_as_they_were(memory_base, store, be
     (change,) = recorded(memory_base, 1)
     assert change["before"] == {"base64": "//4gb2xk"}
     assert change["new"] == note("New").decode()
+
+
+@pytest.mark.parametrize("theirs", [TEA + b"- oolong\n", None])
+def test_a_document_that_is_held_is_not_merged_and_must_be_there(memory_base, store, begin, tea, theirs):
+    other = memory_base.user / "other.md"
+    transaction = begin(other, note("Other"))
+    transaction.hold(str(tea))
+    tea.unlink() if theirs is None else tea.write_bytes(theirs)
+
+    with pytest.raises(CommitConflict) as caught:
+        store.commit(transaction, result_of=describe)
+
+    assert list(caught.value.paths) == [str(tea)]
+    assert not other.exists()
+
+
+def test_a_document_that_is_held_and_stays_lets_the_commit_go_on(memory_base, store, begin, tea):
+    transaction = begin(tea, note("Tea"))
+    transaction.hold(str(tea))
+
+    store.commit(transaction, result_of=describe)
+
+    assert tea.read_bytes() == note("Tea")

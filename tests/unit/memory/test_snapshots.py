@@ -46,6 +46,19 @@ def test_a_purge_takes_the_texts_of_snapshots_too(lane: Lane, memory_base: Memor
     assert lane.record(task)["filesTouched"] == []
 
 
+def test_a_purge_spares_the_project_of_another_workspace(lane: Lane, memory_base: MemoryBase, tmp_path: Path):
+    theirs = MemoryBase(tmp_path, workspace="other")
+    path = memory_base.put(memory_base.project / "ci.md", note("CI"))
+    changed = theirs.put(theirs.project / "ci.md", note("CI"))
+    other = Lane(theirs, lane="default/ffffffffffffffff")
+    task = other.begin()
+    memory_base.commit(lane.store, fenced_task(9), {path: None})
+    lane.store.purge(fenced_task(9), [("project", "ci.md")], memory_base.roots)
+    changed.write_bytes(note("CI anew"))
+
+    assert other.record(task)["filesTouched"] == [str(changed)]
+
+
 def test_a_memory_too_large_for_a_snapshot_begins_no_task(lane: Lane, tea: Path, monkeypatch):
     monkeypatch.setattr("memory.snapshots.MAX_RECORD_BYTES", 50)
 
