@@ -1,38 +1,12 @@
 """`memlane apply`."""
 
-from typing import Annotated
+from memlane.cli.about_one import about_one
 
-import typer
-
-from memlane.cli import options
-
-_TaskId = Annotated[str, typer.Argument(metavar="TASK_ID", hidden=True)]
-
-
-def apply(  # noqa: PLR0913 - one parameter for each option
-    task_id: _TaskId,
-    *,
-    wait: options.Wait = False,
-    timeout: options.Timeout = None,
-    json: options.Json = False,
-    workspace: options.Workspace = None,
-    url: options.Url = None,
-    token_file: options.TokenFile = None,
-) -> None:
-    """Have exactly that done what a task with --dry-run showed.
+apply = about_one(
+    "TASK_ID",
+    lambda client, task_id, workspace: client.apply(task_id, workspace=workspace),
+    text="""Have exactly that done what a task with --dry-run showed.
 
     TASK_ID is what the command with --dry-run printed.
-    """
-    wait_s = options.wait_limit_s(wait=wait, timeout=timeout)
-    from memlane.cli.asking import run
-    from memlane.cli.connection import place_of
-
-    place = place_of(url=url, token_file=token_file, workspace=workspace)
-    raise typer.Exit(
-        run(
-            lambda client: client.apply(task_id, workspace=place.workspace),
-            place,
-            as_json=json,
-            wait_s=wait_s,
-        )
-    )
+    """,
+)

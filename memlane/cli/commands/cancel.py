@@ -1,40 +1,27 @@
 """`memlane cancel`."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING
 
-import typer
+from memlane.cli.about_one import about_one
 
-from memlane.cli import options
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-_TaskId = Annotated[str, typer.Argument(metavar="TASK_ID", hidden=True)]
+    from memlane.cli.exits import Exit
 
 
-def cancel(  # noqa: PLR0913 - one parameter for each option
-    task_id: _TaskId,
-    *,
-    wait: options.Wait = False,
-    timeout: options.Timeout = None,
-    json: options.Json = False,
-    workspace: options.Workspace = None,
-    url: options.Url = None,
-    token_file: options.TokenFile = None,
-) -> None:
-    """Have a task cancelled, queued or running.
-
-    TASK_ID is what the command that asked for it printed. A task that has committed by then completes.
-    """
-    wait_s = options.wait_limit_s(wait=wait, timeout=timeout)
-    from memlane.cli.asking import run
-    from memlane.cli.connection import place_of
+def _show() -> "Callable[..., Exit]":
     from memlane.cli.task_output import tell_cancelled
 
-    place = place_of(url=url, token_file=token_file, workspace=workspace)
-    raise typer.Exit(
-        run(
-            lambda client: client.cancel(task_id, workspace=place.workspace),
-            place,
-            as_json=json,
-            wait_s=wait_s,
-            show=tell_cancelled,
-        )
-    )
+    return tell_cancelled
+
+
+cancel = about_one(
+    "TASK_ID",
+    lambda client, task_id, workspace: client.cancel(task_id, workspace=workspace),
+    text="""Have a task cancelled, queued or running.
+
+    TASK_ID is what the command that asked for it printed. A task that has committed by then completes.
+    """,
+    show=_show,
+)
