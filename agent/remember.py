@@ -12,7 +12,7 @@ from agent.remember_prompt import Order, remember_order, remember_system
 from agent.secrecy import admit
 from agent.task_run import Staged, Staging, TaskCall, Work, Workplace, run_task
 from agent.tools import MemoryTools
-from core.memory_calls import RememberParams, RememberResult
+from core.memory_calls import KnownAt, RememberParams, RememberResult
 from memory.document import parse_document
 from memory.paths import SCOPES
 from memory.store import Commit
@@ -44,8 +44,14 @@ def _stage(params: RememberParams, staging: Staging) -> Staged:
     )
     _require_saved(run, memory_tools)
     if not transaction.changes:
-        known = _known(transaction, memory_tools.written[0])
-        return Staged("known", lambda commit: _result(commit, known))
+        path = memory_tools.written[0]
+        known = RememberResult(
+            summary=_known(transaction, path),
+            files_touched=[],
+            touched_scopes=[],
+            known_at=KnownAt(scope=transaction.scope_of(path), path=_place(transaction, path)),
+        )
+        return Staged("known", lambda _: known)
     stamp_documents(transaction, transaction.task)
     summary = one_sentence(run.text) or _sentence(transaction)
     return Staged("saved", lambda commit: _result(commit, summary))

@@ -217,14 +217,25 @@ class TaskResult(Wire):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=self.private)
 
 
+class KnownAt(Wire):
+    """A document that said before what a task was to remember; the path is relative to its scope's root."""
+
+    scope: Scope
+    path: str
+
+
 class RememberResult(TaskResult):
     """Answer of the remember method.
 
     Attributes:
         files_touched: absolute paths.
+        known_at: ours; only of a task that changed nothing. Its request and summary quote that document.
     """
 
+    private: ClassVar[dict[str, Any]] = {**TaskResult.private, "known_at": True}
+
     files_touched: list[str]
+    known_at: KnownAt | None = None
 
     @property
     def changed_scopes(self) -> list[Scope]:

@@ -16,7 +16,7 @@ class Trace:
     Attributes:
         changed: those that it changed.
         merged: those of them whose text a dream put into the others.
-        shown: those that its result shows in a preview.
+        shown: those that its result shows in a preview, or names as saying already what it was to remember.
     """
 
     seq: int
@@ -48,10 +48,15 @@ def trace(intent: Intent, *, lane: LaneId, roots: Mapping[Scope, str]) -> Trace:
         ),
         shown=frozenset(
             (roots[one["scope"]], one["path"])
-            for one in (intent.result.get("preview") or {}).get("diff", ())
+            for one in _shown_in(intent.result)
             if one["scope"] == "user" or workspace_of(LaneId(intent.lane)) == workspace_of(lane)
         ),
     )
+
+
+def _shown_in(result: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    known = result.get("knownAt")
+    return [*(result.get("preview") or {}).get("diff", ()), *([known] if known else ())]
 
 
 def with_sources(

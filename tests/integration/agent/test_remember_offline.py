@@ -109,6 +109,7 @@ def test_a_known_fact_changes_nothing_and_says_so(offline: AgentChild) -> None:
         "touchedScopes": [],
         "usage": {"inputTokens": 0, "outputTokens": 0, "modelCalls": 3},
         "recovered": False,
+        "knownAt": {"scope": "user", "path": "user/prefers-short-answers.md"},
     }
     assert offline.documents() == before
 

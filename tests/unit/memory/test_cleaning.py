@@ -320,12 +320,17 @@ def test_a_purge_tells_which_tasks_had_to_do_with_it(memory_base, store, secret,
     dry = fenced_task(3)
     store.seal(dry)
     store.preview(memory_base.stage(store, dry, {secret: note("hunter2 again")}), result_of=describe)
+    known = fenced_task(3)
+    quoting = {"summary": "Already known: hunter2.", "knownAt": {"scope": "user", "path": "user/secret.md"}}
+    store.seal(known)
+    store.commit(memory_base.transaction(known), result_of=lambda _: quoting)
     forgetting = fenced_task(3, kind="forget")
     memory_base.commit(store, forgetting, {secret: None})
 
     told = [store.purge(forgetting, {("user", "user/secret.md")}, memory_base.roots) for _ in range(2)]
 
-    assert told == [tuple((task.lane, task.id) for task in (first, theirs, dry, forgetting))] * 2
+    assert told == [tuple((task.lane, task.id) for task in (first, theirs, dry, known, forgetting))] * 2
+    assert "hunter2" not in str(entry(memory_base, 5))
 
 
 def test_old_commits_lose_their_texts_and_the_history_shows_them_all_the_same(memory_base, store, told):
