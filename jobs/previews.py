@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Final
 
+from core.errors import StateError
 from core.ids import TaskId, WorkspaceId
 from jobs.calls import APPLY_OF
 from jobs.client import JobsClient
@@ -34,8 +35,12 @@ def apply_preview(
         raise NoPreview("The task has no preview that could be applied")
     for number in range(MAX_APPLIES):
         key = _key(preview.id, number)
-        if jobs.made_by(workspace, preview.kind, key) is None:
-            check()
+        try:
+            if jobs.made_by(workspace, preview.kind, key) is None:
+                check()
+        except StateError:
+            if jobs.made_by(workspace, preview.kind, key) is None:
+                raise  # else somebody else has just had it applied, which made it stale
         submission = Submission(
             kind=preview.kind,
             input={APPLY_OF: preview.id},

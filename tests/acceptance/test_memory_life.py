@@ -127,3 +127,17 @@ def test_the_doctor_finds_what_is_odd_and_loses_nothing(tmp_path: Path, root: Pa
     assert ("document_malformed", "plain.md") in found
     assert ("document_not_utf8", "latin.md") in found
     assert contents(root) == before
+
+
+def test_what_is_purged_is_nowhere_any_more(start, root: Path, memory: Path):
+    service = start()
+    fact = "The vault in the cellar of the old house beside the river and the mill is opened with heliotrope."
+    with Client(service.url, service.token) as client:
+        saved, known = (done(client, client.remember(fact)) for _ in range(2))
+        previewed = done(client, client.forget("heliotrope", dry_run=True))
+        forgot = done(client, client.forget("heliotrope", purge=True))
+        earlier = [client.get(task.task_id) for task in (saved, known, previewed, forgot)]
+
+    assert "heliotrope" not in "".join(task.to_json() for task in earlier)
+    files = [path for path in memory.rglob("*") if path.is_file()]  # the service is at rest
+    assert [path for path in files if b"heliotrope" in path.read_bytes()] == []
