@@ -78,6 +78,7 @@ class AgentServer:
             acp.CANCEL: self._cancel,
             acp.AUTHENTICATE: refuse_authentication,
             acp.SESSION_NEW: sessions.open_session,
+            acp.SESSION_LOAD: sessions.load_session,
             acp.SESSION_LIST: sessions.list_sessions,
             acp.SESSION_CLOSE: sessions.close_session,
         }

@@ -29,7 +29,7 @@ LOCAL_DEPLOYMENT = "local"
 PRUNE_PAUSE_MS = 3_600_000  # a prune makes the history durable first, which tasks may have to wait for
 
 _CAPABILITIES: Mapping[str, Any] = {
-    "loadSession": False,
+    "loadSession": True,  # as long as this process lives
     "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
     "mcpCapabilities": {"http": False, "sse": False},
     "sessionCapabilities": {"list": {}, "close": {}},

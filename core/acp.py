@@ -30,6 +30,7 @@ PROGRESS = "memlane/progress"  # a notification
 CANCEL_REQUEST = "$/cancel_request"  # a notification of ACP's own
 AUTHENTICATE = "authenticate"
 SESSION_NEW = "session/new"
+SESSION_LOAD = "session/load"
 SESSION_PROMPT = "session/prompt"
 SESSION_CANCEL = "session/cancel"  # a notification
 SESSION_UPDATE = "session/update"  # a notification of the agent's

@@ -11,6 +11,7 @@ from agent.chat.prompt import read_prompt
 from agent.chat.requests import parse_content, parse_cwd, parse_filter, parse_servers, parse_session_id
 from agent.chat.session import Prompt, Session
 from agent.chat.sessions import Sessions
+from agent.chat.updates import said_before
 from agent.failure_log import log_failure
 from agent.failures import failure_of_prompt
 from agent.models.interface import ChatModel
@@ -59,9 +60,22 @@ class SessionCalls:
         if evicted is not None:
             self._end(evicted)
         threading.Thread(target=self._serve, args=(session,), name=session.id, daemon=True).start()
-        # a command that a client names is never run here; it is told so
-        ours = {"_meta": {acp.CAPABILITY_META: {"mcpServersIgnored": offered}}} if offered else {}
-        return {"sessionId": session.id} | ours
+        return {"sessionId": session.id} | _ignored(offered)
+
+    def load_session(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Tell what was said in a session so far, the oldest first; it goes on from there.
+
+        Sessions live as long as this process does.
+
+        Raises:
+            CallRefused: the params don't fit, or there is no such session (any more).
+        """
+        parse_cwd(params, workspace=self._place.workspace)
+        offered = parse_servers(params)
+        session = self._sessions.find(parse_session_id(params))
+        for message in session.history():
+            self._tell(session, said_before(message))
+        return _ignored(offered)
 
     def take(self, request: jsonrpc.Request) -> None:
         """Put a prompt in line; its answer follows.
@@ -137,6 +151,11 @@ class SessionCalls:
     def _tell(self, session: Session, update: Update) -> None:
         params = {"sessionId": session.id, "update": update}
         self._outlet.send(jsonrpc.notification(acp.SESSION_UPDATE, params))
+
+
+def _ignored(servers: int) -> dict[str, Any]:
+    # a command that a client names is never run here; it is told so
+    return {"_meta": {acp.CAPABILITY_META: {"mcpServersIgnored": servers}}} if servers else {}
 
 
 def _described(session: Session) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from agent.models.interface import ToolCall
+from agent.models.interface import Message, ToolCall
 from agent.reading import printable
 from agent.tools import GREP_SEARCH, LIST_DIRECTORY, READ_FILE, ToolResult
 
@@ -20,6 +20,12 @@ _OBJECTS: Mapping[str, str] = {READ_FILE: "file_path", LIST_DIRECTORY: "path", G
 def message_chunk(text: str) -> dict[str, Any]:
     """A piece of the agent's answer."""
     return {"sessionUpdate": "agent_message_chunk", "content": _text(text)}
+
+
+def said_before(message: Message) -> dict[str, Any]:
+    """What the client or the agent said in a session that is loaded."""
+    kind = "user_message_chunk" if message.role == "user" else "agent_message_chunk"
+    return {"sessionUpdate": kind, "content": _text(message.text)}
 
 
 def tool_call(call_id: str, call: ToolCall) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import acp
 import pytest
-from acp.schema import AgentMessageChunk, McpServerStdio, ToolCallProgress, ToolCallStart
+from acp.schema import AgentMessageChunk, McpServerStdio, ToolCallProgress, ToolCallStart, UserMessageChunk
 
 from tests.support.agent_child import child_environment
 from tests.support.scripted_model import calls, document, endless, says, scripted_model
@@ -71,7 +71,7 @@ def test_a_prompt_is_answered_with_what_the_model_says_and_reads(place: Path) ->
         with scripted_model(script) as model:
             async with editor_on(place, model.settings) as (child, editor):
                 hello = await child.initialize(protocol_version=7)
-                assert (hello.protocol_version, hello.agent_capabilities.load_session) == (1, False)
+                assert (hello.protocol_version, hello.agent_capabilities.load_session) == (1, True)
                 server = McpServerStdio(name="files", command="/bin/false", args=[], env=[])
                 opened = await child.new_session(cwd=str(place / "workspace"), mcp_servers=[server])
                 answer = await child.prompt(
@@ -87,6 +87,12 @@ def test_a_prompt_is_answered_with_what_the_model_says_and_reads(place: Path) ->
                 assert (ended.tool_call_id, ended.status) == (begun.tool_call_id, "completed")
                 assert "Prefers green tea." in str(ended.content)
                 assert model.tool_names() == ["read_file", "grep_search", "list_directory"]
+                editor.updates.clear()
+                await child.load_session(
+                    cwd=str(place / "workspace"), session_id=opened.session_id, mcp_servers=[]
+                )
+                assert [type(one) for one in editor.updates] == [UserMessageChunk, AgentMessageChunk]
+                assert editor.said.endswith("Green tea, says tea.md.")
                 (listed,) = (await child.list_sessions()).sessions
                 assert (listed.session_id, listed.title) == (opened.session_id, "Which tea do I like?")
 
@@ -115,6 +121,6 @@ def test_a_prompt_can_be_cancelled_while_the_model_speaks_and_the_session_goes_o
                 with pytest.raises(acp.RequestError, match="Unknown methodId"):
                     await child.authenticate("any")
                 with pytest.raises(acp.RequestError, match="not found"):
-                    await child.load_session(cwd=str(place), session_id=session, mcp_servers=[])
+                    await child.load_session(cwd=str(place / "workspace"), session_id=session, mcp_servers=[])
 
     asyncio.run(converse())

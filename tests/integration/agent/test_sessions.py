@@ -51,7 +51,9 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(offline: AgentChild) -
         (acp.SESSION_CLOSE, {"sessionId": "session-1"}, -32002),
         (acp.SESSION_LIST, {"cursor": "x"}, -32602),
         (acp.AUTHENTICATE, {"methodId": "x"}, -32602),
-        ("session/load", {"sessionId": session, "cwd": workspace, "mcpServers": []}, -32601),
+        (acp.SESSION_LOAD, {"sessionId": session, "cwd": "/", "mcpServers": []}, -32602),
+        (acp.SESSION_LOAD, {"sessionId": session, "cwd": workspace}, -32602),
+        (acp.SESSION_LOAD, {"sessionId": "session-1", "cwd": workspace, "mcpServers": []}, -32002),
     ]
     for method, params, code in bad:
         answer = offline.call(method, params, timeout_s=5)
