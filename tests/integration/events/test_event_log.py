@@ -17,6 +17,7 @@ from events.subscription import MAX_LAG, WARN_LAG, Subscription
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest, fresh_workspace_id
 from tests.support.redis_server import kill_redis
+from tests.support.waiting import until
 
 WAIT_S = 10.0
 
@@ -278,6 +279,8 @@ def test_a_reader_gets_the_newest_aside_in_its_place_and_never_one_that_is_past(
         writer.append()
         for number in range(3):
             writer.tell_aside(f'{{"n":{number}}}', place=1)
+        feed = hub._feeds[writer.lane.workspace]
+        until(lambda: feed.aside is not None and feed.aside.envelope.data_json == '{"n":2}')
         writer.append()
         wait_until_seen(hub, writer, 2)
         first = [(event.id, event.data_json) for event in read(subscription, 3)]
