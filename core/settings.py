@@ -68,7 +68,7 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="MEMLANE_", extra="ignore", validate_default=True, frozen=True
+        env_prefix="MEMLANE_", env_ignore_empty=True, extra="ignore", validate_default=True, frozen=True
     )
 
     home: Path = Path("~/.memlane")

@@ -154,6 +154,16 @@ def test_a_store_id_is_read_in_any_writing_and_an_empty_one_is_none(monkeypatch)
         load_settings()
 
 
+@pytest.mark.parametrize("name", ["policy_file", "memory_dir", "home", "agent_command", "port"])
+def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch, name: str):
+    monkeypatch.delenv(f"MEMLANE_{name.upper()}", raising=False)
+    unset = getattr(load_settings(), name)
+
+    monkeypatch.setenv(f"MEMLANE_{name.upper()}", "")
+
+    assert getattr(load_settings(), name) == unset
+
+
 @pytest.mark.parametrize(
     ("text", "seconds"), [("600s", 600), ("90m", 5_400), ("24h", 86_400), ("1d", 86_400)]
 )
