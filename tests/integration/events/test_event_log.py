@@ -272,15 +272,12 @@ def test_an_event_aside_reaches_the_readers_of_every_instance_without_an_id(redi
         hub.close()
 
 
-def test_a_reader_gets_the_newest_aside_in_its_place_and_never_one_that_is_past(
-    hub: EventHub, writer: Writer
-):
+def test_a_reader_gets_the_newest_aside_in_its_place_and_no_past_one(hub: EventHub, writer: Writer):
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append()
         for number in range(3):
             writer.tell_aside(f'{{"n":{number}}}', place=1)
-        feed = hub._feeds[writer.lane.workspace]
-        until(lambda: feed.aside is not None and feed.aside.envelope.data_json == '{"n":2}')
+        until(lambda: '{"n":2}' in str(hub._feeds[writer.lane.workspace].aside))
         writer.append()
         wait_until_seen(hub, writer, 2)
         first = [(event.id, event.data_json) for event in read(subscription, 3)]
