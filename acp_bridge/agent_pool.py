@@ -29,9 +29,11 @@ class AgentPool:
             self._retire_surplus(wanted=1)
         return agent
 
-    def get(self, workspace: str) -> WorkspaceAgent | None:
-        """The workspace's agent, if it was ever used."""
-        return self._agents.get(workspace)
+    def extend_to(self, workspace: str, deadline_ms: int) -> None:
+        """Let the workspace's child live on as ``WorkspaceAgent.extend_to`` says; fine when there is none."""
+        agent = self._agents.get(workspace)
+        if agent is not None:
+            agent.extend_to(deadline_ms)
 
     def kill(self, workspace: str) -> None:
         """Kill the workspace's child, one that is still starting too; fine when there is none."""

@@ -152,9 +152,7 @@ class Bridge:
         deadline_ms = clock.boot_ms() + ms
 
         def extend_agent() -> None:
-            agent = self._agents.get(workspace)
-            if agent is not None:
-                agent.extend_to(deadline_ms)
+            self._agents.extend_to(workspace, deadline_ms)
             for task in self._task_calls:
                 if task.workspace == workspace:
                     task.lease_until_ms = deadline_ms

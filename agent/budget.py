@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent.deadline import Deadline
 from agent.errors import BudgetExceeded, ScopeForbidden
 from core.acp import Scope
 from core.policies import Policy
@@ -38,9 +39,13 @@ def require_scopes(scopes: Collection[Scope], policy: Policy) -> None:
 
 def within_time(call: "TaskCall", policy: Policy) -> "TaskCall":
     """The call with the time that the policy leaves it; never more than it had."""
-    if policy.max_seconds is None:
-        return call
-    return replace(call, deadline=call.deadline.within(policy.max_seconds * 1000))
+    deadline = earliest(call.deadline, policy)
+    return call if deadline is call.deadline else replace(call, deadline=deadline)
+
+
+def earliest(deadline: Deadline, policy: Policy) -> Deadline:
+    """The deadline, or the end of the time that the policy leaves from now on if that is earlier."""
+    return deadline if policy.max_seconds is None else deadline.within(policy.max_seconds * 1000)
 
 
 def turns_within(policy: Policy, usual: int) -> int:

@@ -74,10 +74,6 @@ class Agents(Protocol):
         ...
 
 
-def _ignore(_grant: Grant, _progress: Progress) -> None:
-    """Tell nobody."""
-
-
 class TaskRun:
     """A granted task on its way to its end.
 
@@ -92,7 +88,7 @@ class TaskRun:
         grant: Grant,
         *,
         lane: LaneId,
-        on_progress: Callable[[Grant, Progress], None] = _ignore,
+        on_progress: Callable[[Grant, Progress], None],
     ) -> None:
         """Begin nothing yet.
 

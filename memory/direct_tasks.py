@@ -18,7 +18,7 @@ from memory.forgetting import without_texts
 from memory.held import HeldStore
 from memory.journal import FencedTask, Intent, Journal, PlannedChange
 from memory.large_commits import complete
-from memory.paths import SCOPES, Roots, root_name, root_names
+from memory.paths import Roots, root_names
 from memory.planning import Commit, describe, plan_changes, plan_intent, restore_changes
 from memory.revisions import see
 from memory.snapshots import DocumentKey, Snapshot, Snapshots, look, read_now, snapshot_of
@@ -200,7 +200,7 @@ class DirectTasks:
         return intent
 
     def _require_unblocked(self, held: HeldStore, roots: Roots) -> None:
-        held.require_unblocked({root_name(self._store.base, roots.of(scope)) for scope in SCOPES})
+        held.require_unblocked(root_names(self._store.base, roots))
 
     def _complete(self, intent: Intent, journal: Journal) -> None:
         complete(intent, journal, self._store.tidied, base=self._store.base)

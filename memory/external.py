@@ -137,7 +137,7 @@ class ExternalRecords:
         copy = self._files.read(_FOLDER, name.removesuffix(_FACTS) + _COPY) if facts.is_shown else None
         return Displaced(facts.path, copy)
 
-    def _facts(self, name: str) -> "_Facts":
+    def _facts(self, name: str) -> _Facts:
         content = self._files.read(_FOLDER, name)
         try:
             found = json.loads(content or b"")

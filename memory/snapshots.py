@@ -130,13 +130,11 @@ class Snapshot(Record):
     def without(self, names: Collection[DocumentName]) -> "Snapshot":
         """The same without the bytes of some documents, of which nothing can be told then."""
         root_of = dict(zip(SCOPES, self.roots, strict=True))
-        gone = [one for one in self.documents if (root_of[one.scope], one.path) in names]
+        gone = {key for key in self.contents() if (root_of[key[0]], key[1]) in names}
         if not gone:
             return self
-        kept = tuple(one for one in self.documents if one not in gone)
-        return self.model_copy(
-            update={"documents": kept, "hidden": (*self.hidden, *((one.scope, one.path) for one in gone))}
-        )
+        kept = tuple(one for one in self.documents if (one.scope, one.path) not in gone)
+        return self.model_copy(update={"documents": kept, "hidden": (*self.hidden, *sorted(gone))})
 
 
 def snapshot_of(task: FencedTask, sight: Sight, *, seq: int, roots: tuple[str, ...]) -> Snapshot:

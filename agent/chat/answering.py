@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent.briefing import folders_of, read_index
-from agent.budget import turns_within
+from agent.budget import earliest, turns_within
 from agent.chat import updates
 from agent.chat.prompt import chat_system
 from agent.chat.session import Prompt, Session
@@ -88,9 +88,7 @@ def _run(
     prompt: Prompt, session: Session, place: MemoryPlace, *, model: MeteredModel, watch: Watch
 ) -> HeadlessRun:
     policy = place.policy
-    deadline = Deadline.after(AGENT_TIMEOUT_MS, cancellation=prompt.cancellation)
-    if policy.max_seconds is not None:
-        deadline = deadline.within(policy.max_seconds * 1000)
+    deadline = earliest(Deadline.after(AGENT_TIMEOUT_MS, cancellation=prompt.cancellation), policy)
     transaction = _open(place)
     folders = folders_of(transaction)
     agent = HeadlessAgent(

@@ -70,6 +70,7 @@ def run_of(
     agents: Scripted, *, mode: Any = "run", attempt: int = 1, cancel: bool = False, **how: Any
 ) -> TaskRun:
     granted = grant(mode=mode, attempt=attempt, cancel_requested=cancel)
+    how.setdefault("on_progress", lambda *_: None)
     return TaskRun(agents, Workspace(WorkspaceId("w1"), "/w", True), granted, lane=LaneId("d/w1"), **how)
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from acp_bridge.errors import AgentFailed, AgentKilled, AgentTimeout, AgentUnavailable, DirectAgentFailed
 from core import acp
-from core.memory_calls import ForgetParams, ForgetResult, MemoryCall, TaskResult, UndoParams
+from core.clock import boot_ms
+from core.memory_calls import ForgetParams, ForgetResult, MemoryCall, RememberParams, TaskResult, UndoParams
 from tests.support import fake_child
 from tests.support.waiting import until
 
@@ -35,6 +36,27 @@ def test_a_task_that_has_a_result_is_not_given_to_the_foreign_child(open_desk):
     result = desk.remember()
 
     assert (result.summary, result.revision, result.recovered) == ("Done before.", "r3", True)
+
+
+def test_what_only_ours_may_say_is_not_taken_from_a_foreign_child(open_desk):
+    quoting = {"laneId": "d/w", "taskId": "remember-1"}
+    answer = {"summary": "", "removedEntries": [], "touchedTopics": [], "touchedScopes": []}
+    desk = open_desk("ForeignAsTold")
+    params = RememberParams(content=told(answer | {"purgedTasks": [quoting]}), cwd=str(desk.path))
+    call = MemoryCall(acp.REMEMBER, params, ForgetResult)
+
+    assert desk.run(call).purged_tasks is None
+
+
+def test_deaths_of_the_foreign_child_delay_no_start_of_the_one_beside_it(open_desk):
+    desk = open_desk("ForeignHangsInCall")
+    for _ in range(3):
+        with pytest.raises(AgentTimeout):
+            desk.remember(timeout_ms=0)
+
+    companion = desk.bridge._companions.take(str(desk.path))
+
+    assert companion._backoff.remaining_s(boot_ms()) == 0
 
 
 def test_a_failure_of_the_foreign_child_says_that_memory_may_have_changed(open_desk):

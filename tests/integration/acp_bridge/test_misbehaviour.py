@@ -136,7 +136,9 @@ ROWS = [
 
 def task_on(desk: Desk, content: str) -> TaskRun:
     workspace = Workspace(WorkspaceId("w1"), str(desk.path), True)
-    return TaskRun(desk.bridge, workspace, grant(content), lane=LaneId("test/w1"))
+    return TaskRun(
+        desk.bridge, workspace, grant(content), lane=LaneId("test/w1"), on_progress=lambda *_: None
+    )
 
 
 def end_of(run: TaskRun) -> tuple[str, str | None]:

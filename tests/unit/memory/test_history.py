@@ -83,6 +83,18 @@ def test_a_removed_document_is_removed_and_a_task_without_changes_is_not_shown(m
     assert log[-1].files == {"memories/b.md": note("B")}
 
 
+def test_a_history_that_shows_all_is_not_written_again(memory_base, store):
+    memory_base.commit(store, fenced_task(1), {memory_base.user / "a.md": note("A")})
+    memory_base.commit(store, fenced_task(2), {})
+    show_log(memory_base.path)
+    position = memory_base.path / "memlane/history.git/memlane-position"
+    before = position.stat().st_ino
+
+    assert store.show_history() is False
+
+    assert position.stat().st_ino == before
+
+
 def test_what_others_changed_since_is_shown_first(memory_base, store):
     path = memory_base.user / "a.md"
     gone = memory_base.user / "gone.md"
