@@ -1,5 +1,6 @@
 """The Flask application, put together."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from web.body import read_json_object
 from web.door import TARGET, Door
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
 from web.relay import HEARTBEAT_S, Relay
+from web.route import HasRoutes, serve_routes
 from web.routes.archives import ArchiveRoutes
 from web.routes.capabilities import CapabilityRoutes
 from web.routes.documents import DocumentRoutes
@@ -61,14 +63,7 @@ def create_app(
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
-    MemoryRoutes(parts.jobs, parts.library, parts.workspaces, home=str(home)).register(app)
-    DocumentRoutes(parts.library, parts.workspaces).register(app)
-    ReviewRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
-    RevisionRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
-    ArchiveRoutes(parts.jobs, parts.library, parts.workspaces).register(app)
-    CapabilityRoutes(parts.jobs, parts.workspaces).register(app)
-    HealthRoutes(parts.jobs, strict=settings.redis_check == "refuse").register(app)
-    EventRoutes(parts.hub, relay, parts.workspaces).register(app)
+    serve_routes(app, _interface(settings, parts, relay, home=str(home)))
     app.before_request(_read_request)
     app.after_request(_log_answer)
     app.register_error_handler(MemlaneError, _answer_ours)
@@ -77,6 +72,20 @@ def create_app(
     guard = Guard(token, bound_host=settings.host, hosts=settings.hosts)
     app.wsgi_app = Door(app.wsgi_app, guard)  # type: ignore[method-assign]  # Flask's own seam for middleware
     return app
+
+
+def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) -> Iterable[HasRoutes]:
+    jobs, library, workspaces = parts.jobs, parts.library, parts.workspaces
+    return (
+        MemoryRoutes(jobs, library, workspaces, home=home),
+        DocumentRoutes(library, workspaces),
+        ReviewRoutes(jobs, library, workspaces),
+        RevisionRoutes(jobs, library, workspaces),
+        ArchiveRoutes(jobs, library, workspaces),
+        CapabilityRoutes(jobs, workspaces),
+        HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
+        EventRoutes(parts.hub, relay, workspaces),
+    )
 
 
 def _read_request() -> None:
@@ -92,7 +101,7 @@ def _read_request() -> None:
 def _log_answer(response: Response) -> Response:
     rule = request.url_rule.rule if request.url_rule else None
     # polls, streams and probes that go well would bury everything else
-    is_routine = request.endpoint in ("live", "ready") or (
+    is_routine = request.endpoint in ("health", "live", "ready") or (
         request.method in ("GET", "HEAD") and response.status_code < 400
     )
     level = _log.debug if is_routine else _log.info

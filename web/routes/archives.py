@@ -1,9 +1,9 @@
 """A workspace's memory as one archive: taken out, brought in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args
 
-from flask import Flask, request
+from flask import request
 from werkzeug.wrappers import Response
 
 from core.acp import MAX_BODY_BYTES, ArchiveFormat, ConflictPolicy
@@ -19,8 +19,9 @@ from web.client_id import client_id_of
 from web.door import REQUEST_ID
 from web.offload import offload
 from web.query import choice_in, scopes_in
+from web.route import Route
 from web.routes.memory import ANY_TASK, accepted
-from web.selector import rules_for, select
+from web.selector import select
 
 _TYPES: Final[Mapping[ArchiveFormat, str]] = {"tar.gz": "application/gzip", "zip": "application/zip"}
 _FORMATS: Final = {media_type: archive_format for archive_format, media_type in _TYPES.items()}
@@ -36,12 +37,10 @@ class ArchiveRoutes:
         self._library = library
         self._workspaces = workspaces
 
-    def register(self, app: Flask) -> None:
-        """Add the routes, each for the primary and for a named workspace."""
-        for rule in rules_for("/memory/export"):
-            app.add_url_rule(rule, view_func=self.export, methods=["GET"])
-        for rule in rules_for("/memory/import"):
-            app.add_url_rule(rule, view_func=self.import_archive, methods=["POST"])
+    def routes(self) -> Iterable[Route]:
+        """Declare the two routes."""
+        yield Route(name="export_memory", method="GET", path="/memory/export", view=self.export)
+        yield Route(name="import_memory", method="POST", path="/memory/import", view=self.import_archive)
 
     def export(self, selector: str | None = None) -> Response:
         """Send all memories of the wanted scopes as one archive."""

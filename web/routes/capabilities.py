@@ -1,8 +1,8 @@
 """What this service can do, for clients that ask before they try."""
 
+from collections.abc import Iterable
 from typing import Any
 
-from flask import Flask
 from werkzeug.wrappers import Response
 
 from core.acp import MAX_BODY_BYTES, MAX_CONTENT_BYTES
@@ -11,6 +11,7 @@ from events.errors import StorageUnavailable
 from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
 from web.problems import json_response
+from web.route import Route
 
 FEATURES = (
     "workspace_memory_remember",
@@ -35,9 +36,9 @@ class CapabilityRoutes:
         self._jobs = jobs
         self._fixed = _describe(workspaces)
 
-    def register(self, app: Flask) -> None:
-        """Add the route."""
-        app.add_url_rule("/capabilities", view_func=self.show, methods=["GET"])
+    def routes(self) -> Iterable[Route]:
+        """Declare the route."""
+        yield Route(name="capabilities", method="GET", path="/capabilities", view=self.show, is_global=True)
 
     def show(self) -> Response:
         """List features, workspaces, limits, and the models in use if that can be told."""

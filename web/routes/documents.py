@@ -1,9 +1,10 @@
 """What a workspace's memory holds: its documents, its indexes, and what a search finds in it."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import unquote, urlencode
 
-from flask import Flask, request
+from flask import request
 from werkzeug.wrappers import Response
 
 from core.text import well_formed
@@ -15,7 +16,8 @@ from web.memory_view import describe_document, describe_hit, describe_left_out, 
 from web.offload import offload
 from web.problems import json_response, revalidated
 from web.query import choice_in, limit_in, scope_of, scopes_in, text_in
-from web.selector import rules_for, select
+from web.route import Route
+from web.selector import select
 
 DEFAULT_PAGE = 200
 MAX_PAGE = 1_000
@@ -31,16 +33,14 @@ class DocumentRoutes:
         self._library = library
         self._workspaces = workspaces
 
-    def register(self, app: Flask) -> None:
-        """Add the routes, each for the primary and for a named workspace."""
-        for rule in rules_for("/memory/documents"):
-            app.add_url_rule(rule, view_func=self.list_documents, methods=["GET"])
-            app.add_url_rule(f"{rule}/<scope>/<path:path>", view_func=self.show_document, methods=["GET"])
-        for rule in rules_for("/memory/index/<scope>"):
-            app.add_url_rule(rule, view_func=self.show_index, methods=["GET"])
-
-        for rule in rules_for("/memory/search"):
-            app.add_url_rule(rule, view_func=self.search_documents, methods=["GET"])
+    def routes(self) -> Iterable[Route]:
+        """Declare the routes."""
+        path = "/memory/documents"
+        one = f"{path}/<scope>/<path:path>"
+        yield Route(name="list_documents", method="GET", path=path, view=self.list_documents)
+        yield Route(name="show_document", method="GET", path=one, view=self.show_document)
+        yield Route(name="show_index", method="GET", path="/memory/index/<scope>", view=self.show_index)
+        yield Route(name="search_memory", method="GET", path="/memory/search", view=self.search_documents)
 
     def list_documents(self, selector: str | None = None) -> Response:
         """List documents by scope and path, a page at a time; ``review=waiting`` those that wait for one."""

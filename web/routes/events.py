@@ -1,14 +1,16 @@
 """Live events of a workspace."""
 
 import re
+from collections.abc import Iterable
 
-from flask import Flask, request
+from flask import request
 from werkzeug.wrappers import Response
 
 from core.workspaces import Workspaces
 from events.hub import EventHub
 from web.relay import Relay
-from web.selector import rules_for, select
+from web.route import Route
+from web.selector import select
 
 MAX_EVENT_ID = 2**53 - 1  # beyond it JavaScript clients can't count
 
@@ -23,10 +25,9 @@ class EventRoutes:
         self._relay = relay
         self._workspaces = workspaces
 
-    def register(self, app: Flask) -> None:
-        """Add the routes, for the primary and for a named workspace."""
-        for rule in rules_for("/events"):
-            app.add_url_rule(rule, view_func=self.stream, methods=["GET"])
+    def routes(self) -> Iterable[Route]:
+        """Declare the stream."""
+        yield Route(name="stream_events", method="GET", path="/events", view=self.stream)
 
     def stream(self, selector: str | None = None) -> Response:
         """Stream a workspace's events, from the reader's cursor if it sends one."""

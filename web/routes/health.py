@@ -1,11 +1,13 @@
 """Probes. They are open, so they say nothing but up or not."""
 
-from flask import Flask
+from collections.abc import Iterable
+
 from werkzeug.wrappers import Response
 
 from jobs.client import JobsClient
 from web.errors import NotReady
 from web.problems import json_response
+from web.route import Route
 
 
 class HealthRoutes:
@@ -20,11 +22,14 @@ class HealthRoutes:
         self._jobs = jobs
         self._strict = strict
 
-    def register(self, app: Flask) -> None:
-        """Add the routes."""
-        app.add_url_rule("/health", view_func=self.live, methods=["GET"])
-        app.add_url_rule("/health/live", view_func=self.live, methods=["GET"])
-        app.add_url_rule("/health/ready", view_func=self.ready, methods=["GET"])
+    def routes(self) -> Iterable[Route]:
+        """Declare the probes."""
+        for name, path, view in (
+            ("health", "/health", self.live),
+            ("live", "/health/live", self.live),
+            ("ready", "/health/ready", self.ready),
+        ):
+            yield Route(name=name, method="GET", path=path, view=view, role="open", is_global=True)
 
     def live(self) -> Response:
         """Say that the process answers."""

@@ -1,9 +1,11 @@
 """Tasks on a workspace's memory: submit one, look one up, cancel it, apply a preview."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
-from flask import Flask, g, request
+from flask import g, request
 from werkzeug.wrappers import Response
 
 from core.ids import Kind, kind_of
@@ -18,8 +20,9 @@ from web.door import REQUEST_ID
 from web.errors import DreamTaskNotFound, ForgetTaskNotFound, RememberTaskNotFound, TaskNotFound
 from web.offload import offload
 from web.problems import json_response, revalidated
+from web.route import Method, Route, View
 from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
-from web.selector import prefix_of, rules_for, select
+from web.selector import prefix_of, select
 from web.task_view import describe, describe_accepted
 
 POLL_AFTER_S = 1
@@ -56,39 +59,25 @@ class MemoryRoutes:
         self._workspaces = workspaces
         self._home = home
 
-    def register(self, app: Flask) -> None:
-        """Add the routes, each for the primary and for a named workspace."""
+    def routes(self) -> Iterable[Route]:
+        """Declare the routes of each kind, and of tasks of any kind."""
         for kind in KINDS_OF_TASK:
-            self._register(app, kind)
-        for rule in rules_for(f"{ANY_TASK}/<task_id>"):
-            app.add_url_rule(rule, view_func=self.find_any, methods=["GET"])
-            app.add_url_rule(f"{rule}/cancel", view_func=self.cancel_any, methods=["POST"])
+            yield from self._routes_of(kind)
+        one = f"{ANY_TASK}/<task_id>"
+        yield Route(name="find_task", method="GET", path=one, view=self.find_any)
+        yield Route(name="cancel_task", method="POST", path=f"{one}/cancel", view=self.cancel_any)
 
-    def _register(self, app: Flask, kind: KindOfTask) -> None:
-        def submit(selector: str | None = None) -> Response:
-            return self.submit(kind, selector)
-
-        def find(task_id: str, selector: str | None = None) -> Response:
-            return self.find(kind, task_id, selector)
-
-        def cancel(task_id: str, selector: str | None = None) -> Response:
-            return self._cancelled(kind.kind, task_id, selector, not_found=kind.not_found)
-
-        def apply(task_id: str, selector: str | None = None) -> Response:
-            return self.apply(kind, task_id, selector)
-
-        views = (
-            ("", submit, "POST"),
-            ("/<task_id>", find, "GET"),
-            ("/<task_id>/cancel", cancel, "POST"),
-            ("/<task_id>/apply", apply, "POST"),
+    def _routes_of(self, kind: KindOfTask) -> Iterable[Route]:
+        declared: tuple[tuple[str, Method, str, View], ...] = (
+            (kind.kind, "POST", "", self.submit),
+            (f"find_{kind.kind}", "GET", "/<task_id>", self.find),
+            (f"cancel_{kind.kind}", "POST", "/<task_id>/cancel", self.cancel),
+            (f"apply_{kind.kind}", "POST", "/<task_id>/apply", self.apply),
         )
-        for rule in rules_for(kind.path):
-            for end, view, method in views:
-                name = f"{view.__name__}_{kind.kind}"
-                app.add_url_rule(f"{rule}{end}", endpoint=name, view_func=view, methods=[method])
+        for name, method, end, view in declared:
+            yield Route(name=name, method=method, path=f"{kind.path}{end}", view=partial(view, kind))
 
-    def submit(self, kind: KindOfTask, selector: str | None) -> Response:
+    def submit(self, kind: KindOfTask, selector: str | None = None) -> Response:
         """Queue a task: 202 with the task and where to look for it."""
         workspace = select(self._workspaces, selector)
         body = parse_body(kind.body, g.body)
@@ -103,7 +92,7 @@ class MemoryRoutes:
         task = self._jobs.submit(workspace.id, submission)
         return accepted(task, workspace, path=kind.path, named=selector is not None)
 
-    def find(self, kind: KindOfTask, task_id: str, selector: str | None) -> Response:
+    def find(self, kind: KindOfTask, task_id: str, selector: str | None = None) -> Response:
         """Look a task up."""
         workspace = select(self._workspaces, selector)
         return self._shown(self._require(workspace, kind.kind, task_id, not_found=kind.not_found))
@@ -113,11 +102,15 @@ class MemoryRoutes:
         workspace = select(self._workspaces, selector)
         return self._shown(self._require(workspace, kind_of(task_id), task_id, not_found=TaskNotFound))
 
+    def cancel(self, kind: KindOfTask, task_id: str, selector: str | None = None) -> Response:
+        """Cancel a task of this kind."""
+        return self._cancelled(kind.kind, task_id, selector, not_found=kind.not_found)
+
     def cancel_any(self, task_id: str, selector: str | None = None) -> Response:
         """Cancel a task of any kind."""
         return self._cancelled(kind_of(task_id), task_id, selector, not_found=TaskNotFound)
 
-    def apply(self, kind: KindOfTask, task_id: str, selector: str | None) -> Response:
+    def apply(self, kind: KindOfTask, task_id: str, selector: str | None = None) -> Response:
         """Queue the task that commits what a dry run showed."""
         workspace = select(self._workspaces, selector)
         preview = self._require(workspace, kind.kind, task_id, not_found=kind.not_found)

@@ -1,8 +1,9 @@
 """What a person decides on a document that waits for a review."""
 
+from collections.abc import Iterable
 from urllib.parse import unquote
 
-from flask import Flask, g, request
+from flask import g, request
 from werkzeug.wrappers import Response
 
 from core.workspaces import Workspaces
@@ -18,9 +19,10 @@ from web.door import REQUEST_ID
 from web.errors import DocumentNotFound, NotUnderReview
 from web.offload import offload
 from web.query import scope_of
+from web.route import Route
 from web.routes.memory import ANY_TASK, accepted
 from web.schemas import ReviewBody, parse_body
-from web.selector import rules_for, select
+from web.selector import select
 
 
 class ReviewRoutes:
@@ -31,10 +33,10 @@ class ReviewRoutes:
         self._library = library
         self._workspaces = workspaces
 
-    def register(self, app: Flask) -> None:
-        """Add the route for the primary and for a named workspace."""
-        for rule in rules_for("/memory/documents/<scope>/<path:path>/review"):
-            app.add_url_rule(rule, view_func=self.review, methods=["POST"])
+    def routes(self) -> Iterable[Route]:
+        """Declare the route."""
+        path = "/memory/documents/<scope>/<path:path>/review"
+        yield Route(name="review_document", method="POST", path=path, view=self.review)
 
     def review(self, scope: str, path: str, selector: str | None = None) -> Response:
         """Queue the task that approves or rejects a document as it was seen."""

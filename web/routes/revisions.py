@@ -1,9 +1,10 @@
 """What was committed to a workspace's memory: a list, diffs, and taking one back."""
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Flask, request
+from flask import request
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
@@ -18,8 +19,9 @@ from web.memory_view import describe_diff, describe_revision
 from web.offload import offload
 from web.problems import json_response
 from web.query import limit_in, scope_of
+from web.route import Route
 from web.routes.memory import ANY_TASK, accepted
-from web.selector import rules_for, select
+from web.selector import select
 
 DEFAULT_PAGE = 50
 MAX_PAGE = 200
@@ -33,12 +35,13 @@ class RevisionRoutes:
         self._library = library
         self._workspaces = workspaces
 
-    def register(self, app: Flask) -> None:
-        """Add the routes, each for the primary and for a named workspace."""
-        for rule in rules_for("/memory/revisions"):
-            app.add_url_rule(rule, view_func=self.list_revisions, methods=["GET"])
-            app.add_url_rule(f"{rule}/<revision>", view_func=self.show_revision, methods=["GET"])
-            app.add_url_rule(f"{rule}/<revision>/undo", view_func=self.undo, methods=["POST"])
+    def routes(self) -> Iterable[Route]:
+        """Declare the routes."""
+        path = "/memory/revisions"
+        one = f"{path}/<revision>"
+        yield Route(name="list_revisions", method="GET", path=path, view=self.list_revisions)
+        yield Route(name="show_revision", method="GET", path=one, view=self.show_revision)
+        yield Route(name="undo_revision", method="POST", path=f"{one}/undo", view=self.undo)
 
     def list_revisions(self, selector: str | None = None) -> Response:
         """List revisions, newest first, of all documents or of one."""

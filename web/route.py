@@ -1,0 +1,76 @@
+"""What callers can ask for: one declaration a route, from which the routing and who may use it come."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, Protocol
+
+from flask import Flask
+from pydantic import BaseModel
+from werkzeug.wrappers import Response
+
+from core.errors import MemlaneError
+from web.selector import rules_for
+
+ROUTES = "memlane.routes"
+
+Role = Literal["open", "client", "operator"]
+Method = Literal["GET", "POST", "DELETE"]
+View = Callable[..., Response]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One thing that callers can ask for.
+
+    Attributes:
+        name: unique; Flask's endpoint and the operation's id in the OpenAPI document.
+        path: Flask's rule, below a workspace or, with ``is_global``, from the root.
+        view: gets the path's parameters, and ``selector`` where the path names a workspace.
+        role: what a caller's token must have; ``open`` asks for no token.
+        is_global: whether the route belongs to no workspace.
+        query: model of the query string.
+        body: model of the body; None where none is read.
+        status: of the answer when all went well.
+        answer: model of that answer's body; None for one without a body, or that is no JSON.
+        refusals: errors of this route alone, beyond those that any route can end with.
+    """
+
+    name: str
+    method: Method
+    path: str
+    view: View
+    role: Role = "client"
+    is_global: bool = False
+    query: type[BaseModel] | None = None
+    body: type[BaseModel] | None = None
+    status: int = 200
+    answer: type[BaseModel] | None = None
+    refusals: tuple[type[MemlaneError], ...] = ()
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Where it is served: for a workspace's route the primary's path and the named one's."""
+        return (self.path,) if self.is_global else rules_for(self.path)
+
+
+class HasRoutes(Protocol):
+    """A part of the interface."""
+
+    def routes(self) -> Iterable[Route]:
+        """Declare what it serves."""
+
+
+def serve_routes(app: Flask, parts: Iterable[HasRoutes]) -> None:
+    """Let the application serve the routes of these parts; ``routes_of`` tells them afterwards."""
+    routes = {route.name: route for part in parts for route in part.routes()}
+    for route in routes.values():
+        for rule in route.rules:
+            app.add_url_rule(rule, endpoint=route.name, view_func=route.view, methods=[route.method])
+    app.extensions[ROUTES] = MappingProxyType(routes)
+
+
+def routes_of(app: Flask) -> Mapping[str, Route]:
+    """Every route of an application, by name."""
+    routes: Mapping[str, Route] = app.extensions[ROUTES]
+    return routes
