@@ -12,7 +12,6 @@ from events.feed import Feed
 from events.log import EventLog, LogState
 
 MAX_LAG = 256  # events a reader may be behind before it is sent away
-WARN_LAG = MAX_LAG * 3 // 4
 
 
 class Subscription:
@@ -22,10 +21,20 @@ class Subscription:
         epoch: uuid of the log that the ids belong to.
     """
 
-    def __init__(self, log: EventLog, feed: Feed, workspace: WorkspaceId, *, state: LogState) -> None:
+    def __init__(
+        self,
+        log: EventLog,
+        feed: Feed,
+        workspace: WorkspaceId,
+        *,
+        state: LogState,
+        max_lag: int = MAX_LAG,
+    ) -> None:
         self._log = log
         self._feed = feed
         self._workspace = workspace
+        self._max_lag = max_lag
+        self._warn_lag = max_lag * 3 // 4
         self._cursor = state.last_id
         self._replay_to: int | None = None
         self._replayed = 0
@@ -97,13 +106,13 @@ class Subscription:
             self._start_over()
             return self._ready.popleft()
         lag = self._feed.last_id - self._cursor
-        if lag >= MAX_LAG:
+        if lag >= self._max_lag:
             self._evicted = True
             return control(kinds.CLIENT_EVICTED, {"reason": "queue_overflow", "lag": lag})
-        if lag >= WARN_LAG and not self._warned:
+        if lag >= self._warn_lag and not self._warned:
             self._warned = True
-            return control(kinds.SLOW_CLIENT_WARNING, {"queueSize": lag, "maxQueued": MAX_LAG})
-        self._warned = self._warned and lag > MAX_LAG // 4
+            return control(kinds.SLOW_CLIENT_WARNING, {"queueSize": lag, "maxQueued": self._max_lag})
+        self._warned = self._warned and lag > self._max_lag // 4
         return self._take_aside() or self._take(lag)
 
     def _take_aside(self) -> Envelope | None:

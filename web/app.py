@@ -13,6 +13,7 @@ from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import EventHub
+from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
 from jobs.client import JobsClient
 from memory.library import Library
@@ -31,6 +32,7 @@ from web.routes.health import HealthRoutes
 from web.routes.memory import MemoryRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
+from web.routes.sessions import SessionRoutes
 
 RELAY = "memlane.relay"
 
@@ -79,7 +81,8 @@ def create_app(
 
 def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) -> Iterable[HasRoutes]:
     jobs, library, workspaces = parts.jobs, parts.library, parts.workspaces
-    callers = Callers(parts.sessions)
+    sessions = parts.sessions
+    callers = Callers(sessions)
     return (
         MemoryRoutes(jobs, library, workspaces, callers=callers, home=home),
         DocumentRoutes(library, workspaces),
@@ -89,6 +92,7 @@ def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) 
         CapabilityRoutes(jobs, workspaces),
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),
+        SessionRoutes(sessions, SessionStreams(parts.hub, sessions), workspaces, relay=relay),
     )
 
 

@@ -81,7 +81,12 @@ def _client_facts(error: InvalidClientId) -> Facts:
 
 
 def _workspace_facts(error: errors.WorkspaceMismatch) -> Facts:
-    return {} if error.workspace_count is None else {"workspaceCount": error.workspace_count}
+    facts = {
+        "workspaceCount": error.workspace_count,
+        "boundWorkspace": error.bound,
+        "requestedWorkspace": error.requested,
+    }
+    return {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def _archive_facts(error: ArchiveInvalid) -> Facts:

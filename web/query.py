@@ -7,7 +7,9 @@ from werkzeug.datastructures import MultiDict
 
 from core.acp import Scope
 from core.errors import InputError
-from web.errors import InvalidScope
+from events.subscription import MAX_LAG
+from web.errors import InvalidMaxQueued, InvalidScope
+from web.schemas import LEAST_QUEUED, MOST_QUEUED
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -25,6 +27,21 @@ def limit_in(query: MultiDict[str, str], *, default: int, most: int) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS else 0
     if not 1 <= number <= most:
         raise InputError(f"`limit` must be a whole number from 1 to {most}")
+    return number
+
+
+def max_queued_in(query: MultiDict[str, str]) -> int:
+    """How many events a reader may be behind.
+
+    Raises:
+        InvalidMaxQueued: ``maxQueued`` is no whole number from 16 to 2048.
+    """
+    text = query.get("maxQueued", str(MAX_LAG))
+    if not (text.isascii() and text.isdigit()):
+        raise InvalidMaxQueued("`maxQueued` must be a decimal integer")
+    number = int(text) if len(text) <= MAX_NUMBER_DIGITS else MOST_QUEUED + 1
+    if not LEAST_QUEUED <= number <= MOST_QUEUED:
+        raise InvalidMaxQueued(f"`maxQueued` must be in [{LEAST_QUEUED}, {MOST_QUEUED}]")
     return number
 
 

@@ -8,6 +8,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -17,17 +18,23 @@ from pydantic_core import PydanticCustomError
 
 from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope
 from core.text import js_trim, utf8_size, well_formed
+from events.subscription import MAX_LAG
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
+    InvalidCwd,
     InvalidDecision,
     InvalidDigest,
     InvalidDryRun,
     InvalidPurge,
     InvalidQuery,
     InvalidScope,
+    InvalidSessionScope,
     Refusal,
 )
+
+LEAST_QUEUED, MOST_QUEUED = 16, 2048
+MAX_PATH_BYTES = 4096  # PATH_MAX: no folder has a longer one
 
 
 def _normalise(value: Any) -> Any:
@@ -54,7 +61,7 @@ def _default_mode(value: Any) -> Any:
 
 def _refuse_null(value: Any) -> Any:
     if value is None:
-        raise PydanticCustomError("null", "{message}", {"message": InvalidScope.default})
+        raise PydanticCustomError("null", "null does not count as omitted")
     return value
 
 
@@ -120,6 +127,81 @@ class ReviewBody(BaseModel):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise PydanticCustomError(
+            "relative", "{message}", {"message": "`cwd` must be an absolute path when provided"}
+        )
+    if utf8_size(path) > MAX_PATH_BYTES:
+        message = f"`cwd` exceeds the {MAX_PATH_BYTES}-byte limit"
+        raise PydanticCustomError("too_large", "{message}", {"message": message})
+    return path
+
+
+SessionScope = Literal["single", "thread"]
+
+
+class SessionBody(BaseModel):
+    """Which session is wanted; unknown fields are ignored.
+
+    Attributes:
+        cwd: folder of the workspace; absent: of the primary one.
+        session_scope: the session that all share, or a new one.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
+
+    cwd: Annotated[str | None, BeforeValidator(_refuse_null), AfterValidator(_absolute)] = None
+    session_scope: Annotated[SessionScope, BeforeValidator(_refuse_null)] = "single"
+
+
+class SessionEntry(BaseModel):
+    """A client's part in a session.
+
+    Attributes:
+        attached: whether the session was there before.
+        client_id: for the ``X-Qwen-Client-Id`` header from now on.
+        created_at: when the session was made, RFC 3339 UTC with milliseconds.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    session_id: str
+    workspace_cwd: str
+    attached: bool
+    client_id: str
+    created_at: str
+
+
+class Heartbeat(BaseModel):
+    """A session that is kept alive, and by whom.
+
+    Attributes:
+        client_id: as it was sent; absent if none was.
+        last_seen_at: epoch milliseconds.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
+
+    session_id: str
+    client_id: str | None = None
+    last_seen_at: int
+
+
+class StreamQuery(BaseModel):
+    """What a session's stream can be told.
+
+    Attributes:
+        max_queued: events that the reader may be behind before it is sent away.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, frozen=True, extra="ignore")
+
+    max_queued: Annotated[int, Field(ge=LEAST_QUEUED, le=MOST_QUEUED)] = MAX_LAG
+
+
 _Body = TypeVar("_Body", bound=BaseModel)
 
 # in the order of the checks
@@ -132,6 +214,8 @@ _REFUSALS: tuple[type[Refusal], ...] = (
     InvalidPurge,
     InvalidDecision,
     InvalidDigest,
+    InvalidCwd,
+    InvalidSessionScope,
 )
 
 
@@ -144,6 +228,7 @@ def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
         InvalidScope: neither of the two scopes; null included.
         InvalidDryRun, InvalidPurge: neither true nor false nor null; or both are true.
         InvalidDecision, InvalidDigest: missing, or not what it must be.
+        InvalidCwd, InvalidSessionScope: null, or not what it must be.
     """
     try:
         return shape.model_validate(body)

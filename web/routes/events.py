@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 
 from flask import request
-from werkzeug.wrappers import Response
+from werkzeug.wrappers import Request, Response
 
 from core.workspaces import Workspaces
 from events.hub import EventHub
-from web.relay import Relay
+from web.relay import EventSource, Relay
 from web.route import Route
 from web.selector import select
 
@@ -32,15 +32,22 @@ class EventRoutes:
     def stream(self, selector: str | None = None) -> Response:
         """Stream a workspace's events, from the reader's cursor if it sends one."""
         workspace = select(self._workspaces, selector)
-        subscription = self._hub.open(
-            workspace.id,
-            after=parse_event_id(request.headers.get("Last-Event-ID", "")),
-            epoch=request.headers.get("X-Qwen-Event-Epoch") or None,
-        )
-        response = self._relay.respond(subscription, request.environ.get("gunicorn.socket"))
-        if request.method == "HEAD":  # a server would run through the stream to throw it away
-            response.response = []
-        return response
+        after, epoch = cursor_of(request)
+        return streamed(self._relay, self._hub.open(workspace.id, after=after, epoch=epoch), request)
+
+
+def cursor_of(request: Request) -> tuple[int | None, str | None]:
+    """Read where a reader stands: the last event that it has, and the epoch of its log, as far as it says."""
+    after = parse_event_id(request.headers.get("Last-Event-ID", ""))
+    return after, request.headers.get("X-Qwen-Event-Epoch") or None
+
+
+def streamed(relay: Relay, source: EventSource, request: Request) -> Response:
+    """Answer with a stream; to HEAD with its headers only."""
+    response = relay.respond(source, request.environ.get("gunicorn.socket"))
+    if request.method == "HEAD":  # a server would run through the stream to throw it away
+        response.response = []
+    return response
 
 
 def parse_event_id(text: str) -> int | None:

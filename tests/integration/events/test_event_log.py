@@ -13,13 +13,14 @@ from events.errors import StorageFull, StorageUnavailable, SubscriptionEvicted
 from events.feed import RING_SIZE
 from events.hub import EventHub, open_hub
 from events.log import EventLog, LogState, append_fragment
-from events.subscription import MAX_LAG, WARN_LAG, Subscription
+from events.subscription import MAX_LAG, Subscription
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest, fresh_workspace_id
 from tests.support.redis_server import kill_redis
 from tests.support.waiting import until
 
 WAIT_S = 10.0
+WARN_LAG = MAX_LAG * 3 // 4
 
 
 class Writer:
