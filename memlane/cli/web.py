@@ -21,6 +21,7 @@ from memlane.listening import bind
 from memlane.site import token_of, workspaces_of
 from memory.library import Library
 from web.app import WebParts, create_app
+from web.keyring import single_token
 from web.server import serve
 
 if TYPE_CHECKING:
@@ -54,4 +55,4 @@ def _compose(settings: Settings, workspaces: Workspaces, token: str, *, is_check
     jobs = open_jobs(settings, is_checked=is_checked)
     library = Library(settings.memory_base, local=settings.memory_local)
     parts = WebParts(workspaces, jobs, hub, library)
-    return create_app(settings, parts, token=token, home=Path.home())
+    return create_app(settings, parts, keyring=single_token(token), home=Path.home())

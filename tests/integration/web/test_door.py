@@ -16,6 +16,7 @@ from jobs.client import open_jobs
 from memory.library import Library
 from tests.support.web_server import AUTHORIZED, WebServer
 from web.app import WebParts, create_app
+from web.keyring import single_token
 
 if TYPE_CHECKING:
     from werkzeug.routing import Rule
@@ -29,7 +30,10 @@ def app(redis_url: str, workspaces: Workspaces) -> Iterator[Flask]:
     settings = Settings(redis_url=redis_url)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     yield create_app(
-        settings, WebParts(workspaces, open_jobs(settings), hub, NO_MEMORY), token="T", home=Path.home()
+        settings,
+        WebParts(workspaces, open_jobs(settings), hub, NO_MEMORY),
+        keyring=single_token("T"),
+        home=Path.home(),
     )
     hub.close()
 
@@ -180,10 +184,10 @@ def test_a_mistake_of_ours_tells_nothing(redis_url: str, workspaces: Workspaces)
     hub = open_hub(redis_url, [workspaces.primary.id])
     settings = Settings(redis_url=redis_url)
     parts = WebParts(workspaces, open_jobs(settings), hub, NO_MEMORY)
-    broken = create_app(settings, parts, token="T", home=Path.home())
-    broken.add_url_rule("/divide", view_func=lambda: str(1 // 0))
+    broken = create_app(settings, parts, keyring=single_token("T"), home=Path.home())
+    broken.view_functions["capabilities"] = lambda: str(1 // 0)
 
-    answer = broken.test_client().get("/divide", headers=AUTHORIZED)
+    answer = broken.test_client().get("/capabilities", headers=AUTHORIZED)
 
     assert answer.status_code == 500
     assert answer.get_json() == {"error": "Internal server error", "code": "internal"}
