@@ -4,11 +4,25 @@ import threading
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from events.envelope import Aside, Envelope
 from events.log import LogState
 
 RING_SIZE = 512
+RING_BYTES = 2 * 1024 * 1024  # of payload; the ring is cut to the newest events that make up this much
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An event in the ring; ``start`` counts the bytes of all that were in it before."""
+
+    envelope: Envelope
+    start: int
+
+    @property
+    def id(self) -> int:
+        return self.envelope.id or 0
 
 
 class Feed:
@@ -23,7 +37,8 @@ class Feed:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._ring: deque[Envelope] = deque(maxlen=RING_SIZE)
+        self._ring: deque[_Kept] = deque(maxlen=RING_SIZE)
+        self._end = 0
         self._readers = 0
         self._closed = False
         self.epoch = ""
@@ -73,7 +88,7 @@ class Feed:
         with self._changed:
             for envelope in envelopes:
                 if envelope.id is not None and envelope.id > self.last_id:
-                    self._ring.append(envelope)
+                    self._keep(envelope)
                     self.last_id = envelope.id
             self._changed.notify_all()
 
@@ -112,7 +127,22 @@ class Feed:
     def find_after(self, after: int) -> Envelope | None:
         """The oldest event after ``after``, if the ring still reaches back that far."""
         with self._changed:
-            if not self._ring or (self._ring[0].id or 0) > after + 1:
+            if not self._ring or self._ring[0].id > after + 1:
                 return None
-            position = bisect_right(self._ring, after, key=lambda envelope: envelope.id or 0)
-            return self._ring[position] if position < len(self._ring) else None
+            position = self._position_after(after)
+            return self._ring[position].envelope if position < len(self._ring) else None
+
+    def bytes_after(self, after: int) -> int:
+        """Bytes of payload in all events after ``after``, as far as the ring reaches back."""
+        with self._changed:
+            position = self._position_after(after)
+            return self._end - self._ring[position].start if position < len(self._ring) else 0
+
+    def _position_after(self, after: int) -> int:
+        return bisect_right(self._ring, after, key=lambda kept: kept.id)
+
+    def _keep(self, envelope: Envelope) -> None:
+        self._ring.append(_Kept(envelope, self._end))
+        self._end += envelope.size_bytes
+        while len(self._ring) > 1 and self._end - self._ring[1].start >= RING_BYTES:
+            self._ring.popleft()
