@@ -46,15 +46,15 @@ class EventHub:
             StorageUnavailable, StorageFull: Redis can't serve; nothing was opened.
         """
         feed = self._feeds[workspace]
-        feed.join()
+        seat = feed.join()
         try:
             state = self._event_log.state(workspace)
         except DependencyError:
-            feed.leave()
+            feed.leave(seat)
             raise
         if feed.align(state):
             self._advance(workspace)  # what came between the two had no reader to keep it
-        subscription = Subscription(self._event_log, feed, workspace, state=state, max_lag=max_lag)
+        subscription = Subscription(self._event_log, seat, workspace, state=state, max_lag=max_lag)
         if after is not None:
             subscription.replay(after, epoch=epoch, state=state)
         return subscription

@@ -8,7 +8,7 @@ from core.ids import WorkspaceId
 from events import kinds
 from events.envelope import Aside, Envelope, control
 from events.errors import SubscriptionEvicted
-from events.feed import RING_BYTES, Feed
+from events.feed import RING_BYTES, Seat
 from events.log import EventLog, LogState
 
 MAX_LAG = 256  # events a reader may be behind before it is sent away, unless it asks for another limit
@@ -26,10 +26,11 @@ class Subscription:
     """
 
     def __init__(
-        self, log: EventLog, feed: Feed, workspace: WorkspaceId, *, state: LogState, max_lag: int
+        self, log: EventLog, seat: Seat, workspace: WorkspaceId, *, state: LogState, max_lag: int
     ) -> None:
         self._log = log
-        self._feed = feed
+        self._seat = seat
+        self._feed = seat.feed
         self._workspace = workspace
         self._max_lag = max_lag
         self._cursor = state.last_id
@@ -38,8 +39,7 @@ class Subscription:
         self._ready: deque[Envelope] = deque()
         self._warned = False
         self._evicted = False
-        self._closed = False
-        self._seen: Aside | None = feed.aside
+        self._seen: Aside | None = self._feed.aside
         self.epoch = state.epoch
 
     def replay(self, after: int, *, epoch: str | None, state: LogState) -> None:
@@ -54,6 +54,8 @@ class Subscription:
     def next(self, timeout_s: float) -> Envelope | None:
         """Give the next event, waiting for one at most ``timeout_s`` seconds; None when there was none.
 
+        An interruption ends the wait early.
+
         Raises:
             SubscriptionEvicted: the reader fell too far behind; ``client_evicted`` was its last event.
             StorageUnavailable: the log could not be read; the cursor has not moved, call again.
@@ -66,11 +68,13 @@ class Subscription:
             return self._next_replayed()
         return self._next_live(timeout_s)
 
+    def interrupt(self) -> None:
+        """Let ``next`` return soon, on behalf of another thread; the one method that it may call."""
+        self._seat.interrupt()
+
     def close(self) -> None:
         """Give the place up; may be repeated."""
-        if not self._closed:
-            self._closed = True
-            self._feed.leave()
+        self._feed.leave(self._seat)
 
     def __enter__(self) -> Self:
         return self
@@ -98,7 +102,7 @@ class Subscription:
         self._replay_to = None
 
     def _next_live(self, timeout_s: float) -> Envelope | None:
-        self._feed.wait(after=self._cursor, epoch=self.epoch, timeout_s=timeout_s, seen=self._seen)
+        self._seat.wait(after=self._cursor, epoch=self.epoch, timeout_s=timeout_s, seen=self._seen)
         if self._feed.epoch != self.epoch:
             self._start_over()
             return self._ready.popleft()

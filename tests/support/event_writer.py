@@ -51,4 +51,6 @@ def wait_until_seen(hub: EventHub, writer: EventWriter, last_id: int) -> None:
     with hub.open(writer.lane.workspace, after=last_id - 1, epoch=None) as subscription:
         read(subscription, 1)
     feed = hub._feeds[writer.lane.workspace]
-    feed.wait(after=last_id - 1, epoch=feed.epoch, timeout_s=WAIT_S)
+    seat = feed.join()
+    seat.wait(after=last_id - 1, epoch=feed.epoch, timeout_s=WAIT_S)
+    feed.leave(seat)

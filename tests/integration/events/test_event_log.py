@@ -224,6 +224,18 @@ def test_who_comes_later_hears_nothing_of_an_aside(hub: EventHub, writer: EventW
         assert subscription.next(0.01) is None
 
 
+def test_a_reader_can_be_interrupted_and_then_reads_on(hub: EventHub, writer: EventWriter):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        interrupter = threading.Thread(target=subscription.interrupt)
+        interrupter.start()
+
+        assert subscription.next(WAIT_S * 6) is None
+        writer.append()
+        assert read(subscription, 1)[0].id == 1
+        assert subscription.next(0.01) is None
+    interrupter.join()
+
+
 def test_closing_the_hub_wakes_its_readers(redis_url: str):
     workspace = fresh_workspace_id()
     hub = open_hub(redis_url, [workspace])
