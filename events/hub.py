@@ -40,21 +40,21 @@ class EventHub:
         Args:
             after: id of the last event the reader has; None for live events only.
             epoch: the log's epoch as the reader remembers it, if it does.
-            max_lag: events that the reader may be behind before it is sent away.
+            max_lag: events that it may be behind before it is sent away, one of ``LAG_LIMITS``.
 
         Raises:
             StorageUnavailable, StorageFull: Redis can't serve; nothing was opened.
         """
         feed = self._feeds[workspace]
-        feed.join()
+        seat = feed.join()
         try:
             state = self._event_log.state(workspace)
         except DependencyError:
-            feed.leave()
+            feed.leave(seat)
             raise
         if feed.align(state):
             self._advance(workspace)  # what came between the two had no reader to keep it
-        subscription = Subscription(self._event_log, feed, workspace, state=state, max_lag=max_lag)
+        subscription = Subscription(self._event_log, seat, workspace, state=state, max_lag=max_lag)
         if after is not None:
             subscription.replay(after, epoch=epoch, state=state)
         return subscription

@@ -103,6 +103,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers=lambda _error: {"WWW-Authenticate": "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
     errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers=lambda _error: {"Vary": "Origin"}),
+    errors.Forbidden: Rule(HTTPStatus.FORBIDDEN),
     errors.TaskNotFound: Rule(HTTPStatus.NOT_FOUND),
     errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
     RevisionNotFound: Rule(HTTPStatus.NOT_FOUND, "There is no such revision of this memory"),

@@ -7,9 +7,8 @@ from werkzeug.datastructures import MultiDict
 
 from core.acp import Scope
 from core.errors import InputError
-from events.subscription import MAX_LAG
+from events.subscription import LAG_LIMITS, MAX_LAG
 from web.errors import InvalidMaxQueued, InvalidScope
-from web.schemas import LEAST_QUEUED, MOST_QUEUED
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -39,9 +38,9 @@ def max_queued_in(query: MultiDict[str, str]) -> int:
     text = query.get("maxQueued", str(MAX_LAG))
     if not (text.isascii() and text.isdigit()):
         raise InvalidMaxQueued("`maxQueued` must be a decimal integer")
-    number = int(text) if len(text) <= MAX_NUMBER_DIGITS else MOST_QUEUED + 1
-    if not LEAST_QUEUED <= number <= MOST_QUEUED:
-        raise InvalidMaxQueued(f"`maxQueued` must be in [{LEAST_QUEUED}, {MOST_QUEUED}]")
+    number = int(text) if len(text) <= MAX_NUMBER_DIGITS else LAG_LIMITS.stop
+    if number not in LAG_LIMITS:
+        raise InvalidMaxQueued(f"`maxQueued` must be in [{LAG_LIMITS.start}, {LAG_LIMITS.stop - 1}]")
     return number
 
 

@@ -18,7 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope
 from core.text import js_trim, utf8_size, well_formed
-from events.subscription import MAX_LAG
+from events.subscription import LAG_LIMITS, MAX_LAG
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
@@ -33,7 +33,6 @@ from web.errors import (
     Refusal,
 )
 
-LEAST_QUEUED, MOST_QUEUED = 16, 2048
 MAX_PATH_BYTES = 4096  # PATH_MAX: no folder has a longer one
 
 
@@ -199,7 +198,7 @@ class StreamQuery(BaseModel):
 
     model_config = ConfigDict(alias_generator=to_camel, frozen=True, extra="ignore")
 
-    max_queued: Annotated[int, Field(ge=LEAST_QUEUED, le=MOST_QUEUED)] = MAX_LAG
+    max_queued: Annotated[int, Field(ge=LAG_LIMITS.start, lt=LAG_LIMITS.stop)] = MAX_LAG
 
 
 _Body = TypeVar("_Body", bound=BaseModel)

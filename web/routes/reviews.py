@@ -39,7 +39,7 @@ class ReviewRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the route."""
         path = "/memory/documents/<scope>/<path:path>/review"
-        yield Route(name="review_document", method="POST", path=path, view=self.review)
+        yield Route(name="review_document", method="POST", path=path, view=self.review, role="operator")
 
     def review(self, scope: str, path: str, selector: str | None = None) -> Response:
         """Queue the task that approves or rejects a document as it was seen."""

@@ -16,6 +16,8 @@ from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
 from web.client_id import caller_of
 from web.errors import InvalidCwd, InvalidMaxQueued, InvalidSessionScope, WorkspaceMismatch
+from web.gate import entered
+from web.principal import principal_of
 from web.problems import json_response
 from web.query import max_queued_in
 from web.relay import Relay
@@ -90,7 +92,7 @@ class SessionRoutes:
     def enter(self) -> Response:
         """Take part in a session; the answer says as which client."""
         body = parse_body(SessionBody, g.body)
-        workspace = select_folder(self._workspaces, body.cwd)
+        workspace = entered(principal_of(request), lambda: select_folder(self._workspaces, body.cwd))
         entry = self._sessions.enter(
             workspace.id, caller_of(request), is_shared=body.session_scope == "single"
         )
@@ -132,10 +134,12 @@ class SessionRoutes:
         return streamed(self._relay, source, request)
 
     def _require(self, segment: str) -> ClientSessionId:
-        """Read a path's segment as the id of a session that is served here."""
+        """Read a path's segment as the id of a session that is served here, and to this caller."""
         session = unquote(segment)
         workspace = workspace_of_client_session(session)
         if workspace is None or self._workspaces.by_id(workspace) is None:
+            raise SessionNotFound(session)
+        if not principal_of(request).may_enter(workspace):
             raise SessionNotFound(session)
         return ClientSessionId(session)
 
