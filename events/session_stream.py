@@ -105,19 +105,29 @@ class SessionStream:
         if self._is_over:
             raise SubscriptionEnded("the session was closed")
         self._keep_place()
-        envelope = self._subscription.next(timeout_s)
+        envelope = self._next_of_ours(timeout_s)
         if envelope is None and self._is_gone:
             raise SubscriptionEnded("the session is gone")
-        if envelope is None or envelope.type != kinds.SESSION_CLOSED:
-            return envelope
-        self._is_over = json.loads(envelope.data_json)["sessionId"] == self._session
-        return envelope if self._is_over else None
+        self._is_over = envelope is not None and envelope.type == kinds.SESSION_CLOSED
+        return envelope
 
     def close(self) -> None:
         """Give the place up; may be repeated."""
         self._subscription.close()
         with suppress(DependencyError):  # then the place runs out by itself
             self._sessions.unwatch(self._session, self._name)
+
+    def _next_of_ours(self, timeout_s: float) -> Envelope | None:
+        end_ms = boot_ms() + int(timeout_s * 1000)
+        while True:
+            envelope = self._subscription.next(max(0, end_ms - boot_ms()) / 1000)
+            if envelope is None or not self._is_anothers_end(envelope):
+                return envelope
+
+    def _is_anothers_end(self, envelope: Envelope) -> bool:
+        if envelope.type != kinds.SESSION_CLOSED:
+            return False
+        return bool(json.loads(envelope.data_json)["sessionId"] != self._session)
 
     def _keep_place(self) -> None:
         if self._is_gone or boot_ms() < self._keep_at_ms:

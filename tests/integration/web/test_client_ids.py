@@ -77,10 +77,8 @@ def test_a_finished_task_stays_readable_after_its_session_was_closed(
 @pytest.fixture(scope="module")
 def shared(redis_url: str, workspaces: Workspaces) -> Iterator[FlaskClient]:
     """A service that several people have tokens of."""
-    named = [
-        KnownToken(digest_of(name.encode()), Principal(name, role))
-        for name, role in {"ada": "client", "bob": "client", "olga": "operator"}.items()
-    ]
+    people = (Principal("ada"), Principal("bob"), Principal("olga", "operator"))
+    named = [KnownToken(digest_of(one.id.encode()), one) for one in people]
     with application(redis_url, workspaces, keyring=Keyring(lambda: named)) as app:
         yield app.test_client()
 
