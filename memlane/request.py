@@ -69,6 +69,11 @@ def submission(path: str, body: Mapping[str, Any] | Upload, *, key: str | None) 
     return Request(method="POST", path=path, body=body, key=key or new_uuid(), is_repeatable=True)
 
 
-def signal(path: str, *, is_repeatable: bool = False) -> Request:
+def signal(path: str, body: Mapping[str, Any] | None = None, *, is_repeatable: bool = False) -> Request:
     """Ask for something that makes no task; see ``Request`` for the rest."""
-    return Request(method="POST", path=path, body={}, is_repeatable=is_repeatable)
+    return Request(method="POST", path=path, body=body or {}, is_repeatable=is_repeatable)
+
+
+def removal(path: str) -> Request:
+    """Ask for something to be gone; it is not repeated, since the second would find nothing."""
+    return Request(method="DELETE", path=path)

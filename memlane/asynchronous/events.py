@@ -15,13 +15,19 @@ _LONGEST_PAUSE_S = 30.0
 
 
 async def follow(
-    transport: Transport, path: str, *, last_event_id: int | None, reconnect_s: float
+    transport: Transport,
+    path: str,
+    *,
+    last_event_id: int | None,
+    reconnect_s: float,
+    last_type: str | None = None,
 ) -> AsyncGenerator[Event]:
-    """Read a stream's events for ever; a lost connection is resumed where it broke.
+    """Read a stream's events; a lost connection is resumed where it broke.
 
     Args:
         last_event_id: id of the last event already seen; None starts with what happens from now on.
         reconnect_s: pause before the stream is asked for again, seconds; longer the more often in vain.
+        last_type: an event of this type is the last one; None reads for ever.
 
     Raises:
         MemlaneApiError: refused.
@@ -33,6 +39,8 @@ async def follow(
             async with aclosing(transport.follow(path, position, silence_s=_SILENCE_LIMIT_S)) as events:
                 async for event in events:
                     yield event
+                    if event.type == last_type:
+                        return
         except (Unreachable, Unavailable, TryLater):
             if not position.is_connected:
                 raise

@@ -12,10 +12,12 @@ from memlane.credentials import check_client_id, check_token, configured_token
 from memlane.errors import Unavailable
 from memlane.models import Capabilities, Event, ServedWorkspace
 from memlane.patience import Limits
-from memlane.request import reading
+from memlane.request import reading, signal
+from memlane.session_models import SessionEntry
 from memlane.synchronous.events import follow
 from memlane.synchronous.memory import MemoryCalls
 from memlane.synchronous.revisions import RevisionCalls
+from memlane.synchronous.sessions import Session
 from memlane.synchronous.submissions import SubmissionCalls
 from memlane.synchronous.tasks import TaskCalls
 from memlane.synchronous.transport import Transport
@@ -49,7 +51,7 @@ class Client(SubmissionCalls, TaskCalls, MemoryCalls, RevisionCalls):
             wait_for_place_s: longest wait for a place in a full lane, seconds; 0 means none.
             retry_s: how long a call is tried again while the service is away, overloaded or has had too many
                 requests, seconds from its start; 0 means one try. What could be done twice by it is not.
-            client_id: who asks, as registered with a session; only the same id sees its tasks.
+            client_id: who asks, as an earlier ``attach`` gave it; only the same id sees its tasks.
 
         Raises:
             ConfigError: the URL is none, token or client id can't be sent, or a setting can't be used.
@@ -90,6 +92,27 @@ class Client(SubmissionCalls, TaskCalls, MemoryCalls, RevisionCalls):
         """
         path = f"{base_of(workspace)}/events"
         return follow(self._transport, path, last_event_id=last_event_id, reconnect_s=self._reconnect_s)
+
+    def attach(self, workspace: str | None = None, *, shared: bool = True) -> Session:
+        """Take part in a session, and be from now on the client that the service made of it.
+
+        Tasks that are asked for afterwards can be seen with this client's id only. A client that has one
+        already keeps it if the service knows it.
+
+        Args:
+            workspace: absolute path of a configured one; None means the primary.
+            shared: take the session that all share; else a new one.
+
+        Raises:
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        body = {"sessionScope": "single" if shared else "thread", **({"cwd": workspace} if workspace else {})}
+        # asking twice leaves no more behind than an id that nobody uses
+        answer = self._transport.send(signal("/session", body, is_repeatable=True))
+        entry = parsed(SessionEntry, answer)
+        self._transport.client_id = entry.client_id
+        return Session(self._transport, entry, reconnect_s=self._reconnect_s)
 
     def capabilities(self) -> Capabilities:
         """Read what the service can do.
