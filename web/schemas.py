@@ -16,9 +16,9 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope
+from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope, Usage
 from core.text import js_trim, utf8_size, well_formed
-from events.subscription import LAG_LIMITS, MAX_LAG
+from web.answers import Absent, Shown, ShownAs, TaskProgress, TaskResult
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
@@ -68,6 +68,11 @@ def _true_or_absent(value: bool | None) -> bool | None:  # noqa: FBT001 - pydant
     return value or None
 
 
+# the description can't say bytes; it asks for a character that is not blank as JavaScript sees it
+_WORDS = {"minLength": 1, "maxLength": MAX_CONTENT_BYTES, "pattern": r"[^\s\u0000\uFEFF]"}
+Words = Annotated[str, BeforeValidator(_normalise), Field(json_schema_extra=_WORDS)]
+
+
 class TaskBody(BaseModel):
     """What a request for a task says; unknown fields are ignored."""
 
@@ -75,7 +80,7 @@ class TaskBody(BaseModel):
         alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
     )
 
-    scope: Annotated[Scope | None, BeforeValidator(_refuse_null)] = None
+    scope: Annotated[Scope | Absent, BeforeValidator(_refuse_null)] = None
     dry_run: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
 
     @property
@@ -91,8 +96,10 @@ class TaskBody(BaseModel):
 class RememberBody(TaskBody):
     """What a remember request says."""
 
-    content: Annotated[str, BeforeValidator(_normalise), AfterValidator(_checker(InvalidContent))]
-    context_mode: Annotated[ContextMode, BeforeValidator(_default_mode)] = "workspace"
+    content: Annotated[Words, AfterValidator(_checker(InvalidContent))]
+    context_mode: Annotated[
+        ContextMode, BeforeValidator(_default_mode, json_schema_input_type=ContextMode | None)
+    ] = "workspace"
 
     @property
     def mode(self) -> ContextMode:
@@ -103,7 +110,7 @@ class RememberBody(TaskBody):
 class ForgetBody(TaskBody):
     """What a forget request says."""
 
-    query: Annotated[str, BeforeValidator(_normalise), AfterValidator(_checker(InvalidQuery))]
+    query: Annotated[Words, AfterValidator(_checker(InvalidQuery))]
     purge: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
 
     @model_validator(mode="after")
@@ -152,53 +159,13 @@ class SessionBody(BaseModel):
         alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
     )
 
-    cwd: Annotated[str | None, BeforeValidator(_refuse_null), AfterValidator(_absolute)] = None
+    cwd: Annotated[
+        str | Absent,
+        BeforeValidator(_refuse_null),
+        AfterValidator(_absolute),
+        Field(json_schema_extra={"pattern": "^/", "maxLength": MAX_PATH_BYTES}),
+    ] = None
     session_scope: Annotated[SessionScope, BeforeValidator(_refuse_null)] = "single"
-
-
-class SessionEntry(BaseModel):
-    """A client's part in a session.
-
-    Attributes:
-        attached: whether the session was there before.
-        client_id: for the ``X-Qwen-Client-Id`` header from now on.
-        created_at: when the session was made, RFC 3339 UTC with milliseconds.
-    """
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
-
-    session_id: str
-    workspace_cwd: str
-    attached: bool
-    client_id: str
-    created_at: str
-
-
-class Heartbeat(BaseModel):
-    """A session that is kept alive, and by whom.
-
-    Attributes:
-        client_id: as it was sent; absent if none was.
-        last_seen_at: epoch milliseconds.
-    """
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
-
-    session_id: str
-    client_id: str | None = None
-    last_seen_at: int
-
-
-class StreamQuery(BaseModel):
-    """What a session's stream can be told.
-
-    Attributes:
-        max_queued: events that the reader may be behind before it is sent away.
-    """
-
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True, extra="ignore")
-
-    max_queued: Annotated[int, Field(ge=LAG_LIMITS.start, lt=LAG_LIMITS.stop)] = MAX_LAG
 
 
 _Body = TypeVar("_Body", bound=BaseModel)
@@ -244,50 +211,46 @@ def _first_refusal(error: ValidationError) -> Refusal:
 Outcome = Literal["completed", "failed", "cancelled"]
 
 
-class TaskError(BaseModel):
+class TaskError(Shown):
     """Why a task failed: a stable code and its fixed public text."""
 
     code: str
     message: str
 
 
-class TaskObject(BaseModel):
-    """A task as HTTP callers see it; fields that are None are left out.
+class TaskObject(Shown):
+    """A task; ``result`` and ``error`` are null until it has ended, then one of them is left out.
 
     Attributes:
-        created_at, updated_at, started_at, finished_at: RFC 3339 UTC with milliseconds.
+        created_at, updated_at, started_at, finished_at: RFC 3339, UTC, milliseconds.
         status: one of the contract's four; a cancelled task is ``failed`` with code ``task_cancelled``.
-        result: once completed; home is shown as ``~`` in its paths.
+        scope: as it was sent.
+        result: once completed.
         error: once failed.
-        outcome: how it ended; absent before.
+        attempt: runs so far.
         position: place in the lane while queued, 1 is next.
+        outcome: how it ended; absent before.
         revision: id of the commit, if memory changed.
+        usage: what it cost, as far as that is known.
         cancel_requested: somebody wants it cancelled; it completes all the same if it had committed.
         progress: how far it is, while it runs and once it said so.
     """
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
     task_id: str
     status: Literal["queued", "running", "completed", "failed"]
     created_at: str
     updated_at: str
-    context_mode: str | None = None
-    scope: str | None = None
-    result: dict[str, Any] | None = None
+    context_mode: str | Absent = None
+    scope: str | Absent = None
+    result: Annotated[dict[str, Any], ShownAs(TaskResult)] | None = None
     error: TaskError | None = None
     workspace_id: str
     attempt: int
-    position: int | None = None
-    started_at: str | None = None
-    finished_at: str | None = None
-    outcome: Outcome | None = None
-    revision: str | None = None
-    usage: dict[str, Any] | None = None
-    cancel_requested: Literal[True] | None = None
-    progress: dict[str, Any] | None = None
-
-    def to_wire(self) -> dict[str, Any]:
-        """Render for JSON; fields that are None are left out, but not what is None inside of one."""
-        whole = self.model_dump(mode="json", by_alias=True)
-        return {name: value for name, value in whole.items() if value is not None}
+    position: int | Absent = None
+    started_at: str | Absent = None
+    finished_at: str | Absent = None
+    outcome: Outcome | Absent = None
+    revision: str | Absent = None
+    usage: Annotated[dict[str, Any], ShownAs(Usage)] | Absent = None
+    cancel_requested: Literal[True] | Absent = None
+    progress: Annotated[dict[str, Any], ShownAs(TaskProgress)] | Absent = None

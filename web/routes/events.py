@@ -13,6 +13,8 @@ from web.route import Route
 from web.selector import select
 
 MAX_EVENT_ID = 2**53 - 1  # beyond it JavaScript clients can't count
+CURSOR_HEADERS = ("Last-Event-ID", "X-Qwen-Event-Epoch")
+STREAM_HEADERS = ("X-Qwen-Event-Epoch", "X-Qwen-SSE-Stream-Id", "X-Accel-Buffering")
 
 _EVENT_ID = re.compile(r"[0-9]{1,16}")
 
@@ -27,7 +29,15 @@ class EventRoutes:
 
     def routes(self) -> Iterable[Route]:
         """Declare the stream."""
-        yield Route(name="stream_events", method="GET", path="/events", view=self.stream)
+        yield Route(
+            name="stream_events",
+            method="GET",
+            path="/events",
+            view=self.stream,
+            reads=CURSOR_HEADERS,
+            media=("text/event-stream",),
+            sends=STREAM_HEADERS,
+        )
 
     def stream(self, selector: str | None = None) -> Response:
         """Stream a workspace's events, from the reader's cursor if it sends one."""

@@ -5,25 +5,25 @@ from contextlib import suppress
 from urllib.parse import unquote
 
 from flask import g, request
-from pydantic import BaseModel
 from werkzeug.wrappers import Response
 
 from core.clock import rfc3339
 from core.ids import ClientSessionId, workspace_of_client_session
 from core.workspaces import Workspaces
-from events.errors import InvalidClientId, SessionNotFound, SubscriberLimitExceeded
+from events.errors import SessionNotFound, SubscriberLimitExceeded
 from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
-from web.client_id import caller_of
-from web.errors import InvalidCwd, InvalidMaxQueued, InvalidSessionScope, WorkspaceMismatch
+from web.answers import Heartbeat, SessionEntry
+from web.client_id import CLIENT_ID_HEADER, caller_of
+from web.errors import WorkspaceMismatch
 from web.gate import entered
 from web.principal import principal_of
 from web.problems import json_response
-from web.query import max_queued_in
+from web.query import SessionStreamQuery, parse_query
 from web.relay import Relay
 from web.route import Route
-from web.routes.events import cursor_of, streamed
-from web.schemas import Heartbeat, SessionBody, SessionEntry, StreamQuery, parse_body
+from web.routes.events import CURSOR_HEADERS, STREAM_HEADERS, cursor_of, streamed
+from web.schemas import SessionBody, parse_body
 from web.selector import select_folder
 
 
@@ -40,8 +40,6 @@ class SessionRoutes:
 
     def routes(self) -> Iterable[Route]:
         """Declare the routes."""
-        one = "/session/<session_id>"
-        unknown = (SessionNotFound, InvalidClientId)
         yield Route(
             name="enter_session",
             method="POST",
@@ -49,17 +47,20 @@ class SessionRoutes:
             view=self.enter,
             is_global=True,
             body=SessionBody,
+            reads=(CLIENT_ID_HEADER,),
             answer=SessionEntry,
-            refusals=(InvalidCwd, InvalidSessionScope, InvalidClientId, WorkspaceMismatch),
+            refusals=(WorkspaceMismatch,),
         )
+        one = "/session/<session_id>"
         yield Route(
             name="keep_session",
             method="POST",
             path=f"{one}/heartbeat",
             view=self.keep,
             is_global=True,
+            reads=(CLIENT_ID_HEADER,),
             answer=Heartbeat,
-            refusals=unknown,
+            refusals=(SessionNotFound,),
         )
         yield Route(
             name="leave_session",
@@ -67,8 +68,8 @@ class SessionRoutes:
             path=f"{one}/detach",
             view=self.leave,
             is_global=True,
+            reads=(CLIENT_ID_HEADER,),
             status=204,
-            refusals=(InvalidClientId,),
         )
         yield Route(
             name="close_session",
@@ -76,8 +77,9 @@ class SessionRoutes:
             path=one,
             view=self.close,
             is_global=True,
+            reads=(CLIENT_ID_HEADER,),
             status=204,
-            refusals=unknown,
+            refusals=(SessionNotFound,),
         )
         yield Route(
             name="stream_session",
@@ -85,8 +87,11 @@ class SessionRoutes:
             path=f"{one}/events",
             view=self.stream,
             is_global=True,
-            query=StreamQuery,
-            refusals=(InvalidMaxQueued, SessionNotFound, SubscriberLimitExceeded),
+            query=SessionStreamQuery,
+            reads=CURSOR_HEADERS,
+            media=("text/event-stream",),
+            sends=STREAM_HEADERS,
+            refusals=(SessionNotFound, SubscriberLimitExceeded),
         )
 
     def enter(self) -> Response:
@@ -96,14 +101,14 @@ class SessionRoutes:
         entry = self._sessions.enter(
             workspace.id, caller_of(request), is_shared=body.session_scope == "single"
         )
-        return _shown(
+        return json_response(
             SessionEntry(
                 session_id=entry.session,
                 workspace_cwd=workspace.path,
                 attached=entry.is_attached,
                 client_id=entry.client,
                 created_at=rfc3339(entry.created_ms),
-            )
+            ).to_wire()
         )
 
     def keep(self, session_id: str) -> Response:
@@ -111,7 +116,8 @@ class SessionRoutes:
         caller = caller_of(request)
         session = self._require(session_id)
         at_ms = self._sessions.keep(session, caller)
-        return _shown(Heartbeat(session_id=session, client_id=caller.client, last_seen_at=at_ms))
+        seen = Heartbeat(session_id=session, client_id=caller.client, last_seen_at=at_ms)
+        return json_response(seen.to_wire())
 
     def leave(self, session_id: str) -> Response:
         """End a client's part in a session; well, too, if it has none."""
@@ -128,7 +134,7 @@ class SessionRoutes:
 
     def stream(self, session_id: str) -> Response:
         """Stream what happens in a session's workspace until the session is closed."""
-        max_lag = max_queued_in(request.args)
+        max_lag = parse_query(SessionStreamQuery, request.args).max_queued
         session, (after, epoch) = self._require(session_id), cursor_of(request)
         source = self._streams.open(session, after=after, epoch=epoch, max_lag=max_lag)
         return streamed(self._relay, source, request)
@@ -142,10 +148,6 @@ class SessionRoutes:
         if not principal_of(request).may_enter(workspace):
             raise SessionNotFound(session)
         return ClientSessionId(session)
-
-
-def _shown(answer: BaseModel) -> Response:
-    return json_response(answer.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 def _nothing() -> Response:
