@@ -38,6 +38,7 @@ from web import errors
 
 JSON_TYPE = "application/json; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
+WEBSOCKET = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
 
 Facts = Mapping[str, Any]
 
@@ -110,6 +111,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=lambda _error: WEBSOCKET),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
