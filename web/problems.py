@@ -19,11 +19,13 @@ from jobs.errors import (
     ComeBackLater,
     IdempotencyConflict,
     IdempotencyMismatch,
+    InputGone,
     MemoryUnavailable,
     NoPreview,
     Overloaded,
     QueueFull,
     TaskFinished,
+    TaskNotFinished,
 )
 from memory.errors import (
     ArchiveInvalid,
@@ -115,6 +117,8 @@ RULES: Mapping[type[BaseException], Rule] = {
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
     IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
     TaskFinished: Rule(HTTPStatus.CONFLICT),
+    TaskNotFinished: Rule(HTTPStatus.CONFLICT),
+    InputGone: Rule(HTTPStatus.CONFLICT),
     NoPreview: Rule(HTTPStatus.CONFLICT),
     IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
     QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_retry_as_told),

@@ -114,14 +114,14 @@ class MemoryRoutes:
         """Queue the task that commits what a dry run showed."""
         workspace = select(self._workspaces, selector)
         preview = self._require(workspace, kind.kind, task_id, not_found=kind.not_found)
-        task = apply_preview(
+        submitted = apply_preview(
             self._jobs,
             workspace.id,
             preview,
+            asked=Submission(kind.kind, {}, request_id=request.environ[REQUEST_ID]),
             check=lambda: self._require_fresh(workspace, preview),
-            request_id=request.environ[REQUEST_ID],
         )
-        return accepted(task, workspace, path=kind.path, named=selector is not None)
+        return accepted(submitted.task, workspace, path=kind.path, named=selector is not None)
 
     def _cancelled(
         self, kind: Kind | None, task_id: str, selector: str | None, *, not_found: type[TaskNotFound]

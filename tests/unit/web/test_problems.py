@@ -11,11 +11,13 @@ from events.errors import StorageFull, StorageUnavailable
 from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
+    InputGone,
     MemoryUnavailable,
     NoPreview,
     Overloaded,
     QueueFull,
     TaskFinished,
+    TaskNotFinished,
 )
 from memory.errors import (
     ArchiveInvalid,
@@ -64,6 +66,8 @@ class Leaf(DependencyError):
         (MemoryUnavailable("x"), 409, "managed_memory_unavailable"),
         (IdempotencyConflict("x"), 409, "idempotency_conflict"),
         (TaskFinished("x"), 409, "task_finished"),
+        (TaskNotFinished("x"), 409, "task_not_finished"),
+        (InputGone("x"), 409, "input_gone"),
         (errors.PayloadTooLarge(), 413, "payload_too_large"),
         (ArchiveInvalid("a", "x"), 400, "invalid_archive"),
         (ArchiveTooLarge("x"), 413, "archive_too_large"),
