@@ -112,6 +112,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),

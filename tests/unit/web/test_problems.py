@@ -61,6 +61,8 @@ class Leaf(DependencyError):
         (PreviewStale("x", paths=()), 409, "preview_stale"),
         (RevisionUndone("x"), 409, "revision_undone"),
         (RevisionPruned("x"), 410, "revision_pruned"),
+        (errors.InvalidIdempotencyKey(), 400, "invalid_idempotency_key"),
+        (errors.NotAcceptable(), 406, "not_acceptable"),
         (errors.BodyTimeout(), 408, "request_timeout"),
         (StateError("x"), 409, "wrong_state"),
         (MemoryUnavailable("x"), 409, "managed_memory_unavailable"),
