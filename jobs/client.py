@@ -21,6 +21,7 @@ from jobs.registry import WorkerRegistry
 from jobs.requirements import check_redis
 from jobs.store import TaskFilter, TaskPage, TaskStore
 from jobs.tasks import Submission, Task, TaskOutline
+from jobs.viewer import Viewer
 
 if TYPE_CHECKING:
     import redis
@@ -190,9 +191,7 @@ class JobsClient:
             self._doorbell.ring(workspace, accepted.doorbell_ms)
         return Submitted(_fresh_task(workspace, submission, accepted))
 
-    def cancel(
-        self, workspace: WorkspaceId, kind: Kind, task_id: str, *, client_id: str | None
-    ) -> Task | None:
+    def cancel(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, viewer: Viewer) -> Task | None:
         """Cancel a task: at once if it never ran, else it is told to stop.
 
         A task that has committed by then completes.
@@ -204,7 +203,7 @@ class JobsClient:
             TaskFinished: it has ended.
             StorageUnavailable: no answer; repeat.
         """
-        if not is_task_id(task_id, kind) or self.find(workspace, kind, task_id, client_id=client_id) is None:
+        if not is_task_id(task_id, kind) or self.find(workspace, kind, task_id, viewer=viewer) is None:
             return None
         answer = self._intake.cancel(workspace, TaskId(task_id))
         if answer == "terminal":
@@ -233,14 +232,14 @@ class JobsClient:
         """
         return self._store.outlines(workspace)
 
-    def find(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, client_id: str | None) -> Task | None:
-        """Look a task up; None for unknown, evicted, other kind, other workspace or another client's.
+    def find(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, viewer: Viewer) -> Task | None:
+        """Look a task up; None for unknown, evicted, other kind, other workspace, or not the viewer's to see.
 
         Raises:
             StorageUnavailable: Redis gave no answer.
         """
         task = self._store.find(workspace, kind, task_id)
-        return task if task is not None and task.is_visible_to(client_id) else None
+        return task if task is not None and viewer.may_see(task.client_id) else None
 
     def made_by(self, workspace: WorkspaceId, kind: Kind, idempotency_key: str) -> Task | None:
         """The task that an idempotency key has made; None when there is none (any more).

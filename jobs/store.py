@@ -8,6 +8,7 @@ from core.ids import Kind, TaskId, WorkspaceId, is_task_id
 from core.keys import LaneKeys
 from events.connect import storage_errors
 from jobs.tasks import STATUSES, Status, Task, TaskOutline, from_record, outline_of
+from jobs.viewer import ANYBODY, Viewer
 
 if TYPE_CHECKING:
     import redis
@@ -29,19 +30,19 @@ class TaskFilter:
     Attributes:
         kind: None means any.
         statuses: any of these.
-        client_id: who asks; tasks of other clients are not meant, tasks of nobody are.
+        viewer: who looks; without one those that are nobody's.
     """
 
     kind: Kind | None = None
     statuses: frozenset[Status] = STATUSES
-    client_id: str | None = None
+    viewer: Viewer = ANYBODY
 
     def accepts(self, task: Task) -> bool:
-        """Whether the task is meant."""
+        """Whether the task is meant: wanted, and there for the viewer."""
         return (
             self.kind in (None, task.kind)
             and task.status in self.statuses
-            and task.is_visible_to(self.client_id)
+            and self.viewer.may_see(task.client_id)
         )
 
 

@@ -91,10 +91,6 @@ class Task:
         """Whether the task has ended for good."""
         return self.status in TERMINAL
 
-    def is_visible_to(self, client_id: str | None) -> bool:
-        """Whether a client may know of the task: it asked for it, or nobody said who did."""
-        return self.client_id in (None, client_id)
-
 
 @dataclass(frozen=True, slots=True)
 class TaskOutline:

@@ -13,10 +13,12 @@ from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import EventHub
+from events.sessions import ClientSessions
 from jobs.client import JobsClient
 from memory.library import Library
 from web.auth import Guard, is_open
 from web.body import read_json_object
+from web.client_id import Callers
 from web.door import TARGET, Door
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
 from web.relay import HEARTBEAT_S, Relay
@@ -42,6 +44,7 @@ class WebParts:
     workspaces: Workspaces
     jobs: JobsClient
     hub: EventHub
+    sessions: ClientSessions
     library: Library
 
 
@@ -76,12 +79,13 @@ def create_app(
 
 def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) -> Iterable[HasRoutes]:
     jobs, library, workspaces = parts.jobs, parts.library, parts.workspaces
+    callers = Callers(parts.sessions)
     return (
-        MemoryRoutes(jobs, library, workspaces, home=home),
+        MemoryRoutes(jobs, library, workspaces, callers=callers, home=home),
         DocumentRoutes(library, workspaces),
-        ReviewRoutes(jobs, library, workspaces),
-        RevisionRoutes(jobs, library, workspaces),
-        ArchiveRoutes(jobs, library, workspaces),
+        ReviewRoutes(jobs, library, workspaces, callers=callers),
+        RevisionRoutes(jobs, library, workspaces, callers=callers),
+        ArchiveRoutes(jobs, library, workspaces, callers=callers),
         CapabilityRoutes(jobs, workspaces),
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),

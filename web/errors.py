@@ -143,20 +143,6 @@ class WorkspaceMismatch(InputError):
         self.workspace_count = workspace_count
 
 
-class InvalidClientId(InputError):
-    """The client id is malformed or not registered for the workspace.
-
-    Attributes:
-        client_id: the id, when it is well-formed.
-    """
-
-    code = "invalid_client_id"
-
-    def __init__(self, message: str, *, client_id: str | None = None) -> None:
-        super().__init__(message)
-        self.client_id = client_id
-
-
 class InvalidIdempotencyKey(InputError):
     """The key that tells a request sent again from a new one has not its shape."""
 

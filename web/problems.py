@@ -14,7 +14,13 @@ from werkzeug.wrappers import Response
 
 from core.errors import DependencyError, InputError, MemlaneError, StateError
 from core.text import well_formed
-from events.errors import StorageFull, StorageUnavailable
+from events.errors import (
+    InvalidClientId,
+    SessionNotFound,
+    StorageFull,
+    StorageUnavailable,
+    SubscriberLimitExceeded,
+)
 from jobs.errors import (
     ComeBackLater,
     IdempotencyConflict,
@@ -71,8 +77,9 @@ def _retry_as_told(error: ComeBackLater) -> Mapping[str, str]:
     return {"Retry-After": str(error.retry_after_s)}
 
 
-def _client_facts(error: errors.InvalidClientId) -> Facts:
-    return {} if error.client_id is None else {"clientId": error.client_id}
+def _client_facts(error: InvalidClientId) -> Facts:
+    session = {} if error.session_id is None else {"sessionId": error.session_id}
+    return session if error.client_id is None else session | {"clientId": error.client_id}
 
 
 def _workspace_facts(error: errors.WorkspaceMismatch) -> Facts:
@@ -87,7 +94,8 @@ def _archive_facts(error: ArchiveInvalid) -> Facts:
 # unless it is the caller's fault.
 RULES: Mapping[type[BaseException], Rule] = {
     InputError: Rule(HTTPStatus.BAD_REQUEST),
-    errors.InvalidClientId: Rule(HTTPStatus.BAD_REQUEST, facts=_client_facts),
+    InvalidClientId: Rule(HTTPStatus.BAD_REQUEST, facts=_client_facts),
+    SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts=lambda error: {"sessionId": error.session_id}),
     errors.WorkspaceMismatch: Rule(HTTPStatus.BAD_REQUEST, facts=_workspace_facts),
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers=lambda _error: {"WWW-Authenticate": "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
@@ -123,6 +131,9 @@ RULES: Mapping[type[BaseException], Rule] = {
     NoPreview: Rule(HTTPStatus.CONFLICT),
     IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
     QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_retry_as_told),
+    SubscriberLimitExceeded: Rule(
+        HTTPStatus.TOO_MANY_REQUESTS, headers=_retry(5), facts=lambda error: {"limit": error.limit}
+    ),
     Overloaded: Rule(HTTPStatus.SERVICE_UNAVAILABLE, headers=_retry_as_told),
     DependencyError: Rule(
         HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service does not answer", headers=_retry(1)

@@ -15,6 +15,7 @@ from core.logs import configure_logs
 from core.settings import Settings, load_settings
 from core.workspaces import Workspaces
 from events.hub import open_hub
+from events.sessions import open_sessions
 from jobs.client import open_jobs, require_fit_redis
 from memlane.folders import make_private
 from memlane.listening import bind
@@ -53,5 +54,5 @@ def _compose(settings: Settings, workspaces: Workspaces, token: str, *, is_check
     hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
     jobs = open_jobs(settings, is_checked=is_checked)
     library = Library(settings.memory_base, local=settings.memory_local)
-    parts = WebParts(workspaces, jobs, hub, library)
+    parts = WebParts(workspaces, jobs, hub, open_sessions(settings.state), library)
     return create_app(settings, parts, token=token, home=Path.home())

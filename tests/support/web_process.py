@@ -16,6 +16,7 @@ from core.logs import configure_logs
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import open_hub
+from events.sessions import open_sessions
 from jobs.client import open_jobs
 from memory.library import Library
 from tests.support.web_server import TOKEN
@@ -36,7 +37,7 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
     def make() -> Flask:
         hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
         library = Library(settings.memory_base, local=settings.memory_local)
-        parts = WebParts(workspaces, open_jobs(settings), hub, library)
+        parts = WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), library)
         return create_app(settings, parts, token=TOKEN, home=Path.home(), heartbeat_s=heartbeat_s)
 
     configure_logs(process="web")

@@ -15,7 +15,7 @@ from memory.errors import ArchiveTooLarge
 from memory.library import Library
 from memory.unpacking import unpack
 from web.body import read_bytes
-from web.client_id import client_id_of
+from web.client_id import Callers
 from web.door import REQUEST_ID
 from web.offload import offload
 from web.query import choice_in, scopes_in
@@ -32,8 +32,11 @@ _DEFAULT_POLICY: Final = "fail"
 class ArchiveRoutes:
     """``…/memory/export`` and ``…/memory/import``."""
 
-    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces) -> None:
+    def __init__(
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
+    ) -> None:
         self._jobs = jobs
+        self._callers = callers
         self._library = library
         self._workspaces = workspaces
 
@@ -60,7 +63,7 @@ class ArchiveRoutes:
         submission = Submission(
             kind="import",
             input=offload(lambda: _task_input(archive, archive_format)) | {"conflict": conflict},
-            client_id=client_id_of(request),
+            client_id=self._callers.client_of(request, workspace),
             request_id=request.environ[REQUEST_ID],
         )
         task = self._jobs.submit(workspace.id, submission)

@@ -13,7 +13,7 @@ from jobs.client import JobsClient
 from jobs.tasks import Submission
 from memory.library import Library
 from memory.revisions import RevisionPage
-from web.client_id import client_id_of
+from web.client_id import Callers
 from web.door import REQUEST_ID, TARGET
 from web.memory_view import describe_diff, describe_revision
 from web.offload import offload
@@ -30,8 +30,11 @@ MAX_PAGE = 200
 class RevisionRoutes:
     """``…/memory/revisions``."""
 
-    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces) -> None:
+    def __init__(
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
+    ) -> None:
         self._jobs = jobs
+        self._callers = callers
         self._library = library
         self._workspaces = workspaces
 
@@ -66,7 +69,7 @@ class RevisionRoutes:
     def undo(self, revision: str, selector: str | None = None) -> Response:
         """Queue the task that takes a revision back."""
         workspace = select(self._workspaces, selector)
-        client_id = client_id_of(request)
+        client_id = self._callers.client_of(request, workspace)
         is_idle = self._jobs.is_idle(workspace.id)
         offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
         submission = Submission(

@@ -11,6 +11,7 @@ from jobs.client import JobsClient, Submitted, open_jobs
 from jobs.errors import IdempotencyMismatch, InputGone, TaskNotFinished
 from jobs.retries import retry_task
 from jobs.tasks import End, Submission, Task
+from jobs.viewer import Viewer
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest
 
@@ -43,7 +44,7 @@ def failed(jobs: JobsClient, lane: LaneUnderTest) -> Task:
 
 
 def found(jobs: JobsClient, task: Task) -> Task:
-    again = jobs.find(task.workspace, task.kind, task.id, client_id=task.client_id)
+    again = jobs.find(task.workspace, task.kind, task.id, viewer=Viewer(task.client_id))
     assert again is not None
     return again
 

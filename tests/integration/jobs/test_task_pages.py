@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from core.ids import TaskId, new_task_id
 from jobs.store import MAX_PAGE, TaskFilter, TaskStore
+from jobs.viewer import Viewer
 from tests.support.lane import DONE, LaneUnderTest
 
 ANY = TaskFilter()
@@ -57,8 +58,9 @@ def test_a_client_sees_its_own_tasks_and_those_of_nobody(lane: LaneUnderTest):
     lane.redis.hset(lane.keys.task(theirs), "clientId", "them")
     nobodys, _ = lane.submit()
 
-    assert pages(lane, TaskFilter(client_id="me"), limit=10) == [[nobodys, mine]]
+    assert pages(lane, TaskFilter(viewer=Viewer("me")), limit=10) == [[nobodys, mine]]
     assert pages(lane, ANY, limit=10) == [[nobodys]]
+    assert pages(lane, TaskFilter(viewer=Viewer(sees_all=True)), limit=10) == [[nobodys, theirs, mine]]
 
 
 def test_rare_tasks_are_found_beyond_the_first_read(lane: LaneUnderTest):
@@ -85,7 +87,7 @@ def test_a_listed_task_is_the_one_that_is_found_without_its_result(lane: LaneUnd
     }
     lane.redis.hset(lane.keys.task(task), mapping={**more, **trouble})
 
-    page = TaskStore(lane.redis).page(lane.workspace, TaskFilter(client_id="me"), limit=1)
+    page = TaskStore(lane.redis).page(lane.workspace, TaskFilter(viewer=Viewer("me")), limit=1)
 
     found = lane.task(task)
     assert found is not None

@@ -12,6 +12,7 @@ from flask import Flask
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import open_hub
+from events.sessions import open_sessions
 from jobs.client import open_jobs
 from memory.library import Library
 from tests.support.web_server import AUTHORIZED, WebServer
@@ -29,7 +30,10 @@ def app(redis_url: str, workspaces: Workspaces) -> Iterator[Flask]:
     settings = Settings(redis_url=redis_url)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     yield create_app(
-        settings, WebParts(workspaces, open_jobs(settings), hub, NO_MEMORY), token="T", home=Path.home()
+        settings,
+        WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), NO_MEMORY),
+        token="T",
+        home=Path.home(),
     )
     hub.close()
 
@@ -179,7 +183,7 @@ def test_the_log_holds_no_token_and_no_request_text(web: WebServer) -> None:
 def test_a_mistake_of_ours_tells_nothing(redis_url: str, workspaces: Workspaces) -> None:
     hub = open_hub(redis_url, [workspaces.primary.id])
     settings = Settings(redis_url=redis_url)
-    parts = WebParts(workspaces, open_jobs(settings), hub, NO_MEMORY)
+    parts = WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), NO_MEMORY)
     broken = create_app(settings, parts, token="T", home=Path.home())
     broken.add_url_rule("/divide", view_func=lambda: str(1 // 0))
 
