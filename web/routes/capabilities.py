@@ -1,7 +1,6 @@
 """What this service can do, for clients that ask before they try."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from werkzeug.wrappers import Response
 
@@ -10,6 +9,7 @@ from core.workspaces import Workspaces
 from events.errors import StorageUnavailable
 from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
+from web.answers import Capabilities, FeatureDetails, Limits, ServedWorkspace
 from web.problems import json_response
 from web.route import Route
 
@@ -25,8 +25,8 @@ FEATURES = (
     "memlane_memory_preview",
     "memlane_memory_archive",
 )
-FEATURE_DETAILS = {"workspace_memory_remember": {"modes": ["workspace", "clean"]}}
-LIMITS = {"contentBytes": MAX_CONTENT_BYTES, "bodyBytes": MAX_BODY_BYTES, "pendingTasks": MAX_PENDING}
+FEATURE_DETAILS = {"workspace_memory_remember": FeatureDetails(modes=["workspace", "clean"])}
+LIMITS = Limits(content_bytes=MAX_CONTENT_BYTES, body_bytes=MAX_BODY_BYTES, pending_tasks=MAX_PENDING)
 
 
 class CapabilityRoutes:
@@ -38,29 +38,34 @@ class CapabilityRoutes:
 
     def routes(self) -> Iterable[Route]:
         """Declare the route."""
-        yield Route(name="capabilities", method="GET", path="/capabilities", view=self.show, is_global=True)
+        yield Route(
+            name="capabilities",
+            method="GET",
+            path="/capabilities",
+            view=self.show,
+            is_global=True,
+            answer=Capabilities,
+        )
 
     def show(self) -> Response:
         """List features, workspaces, limits, and the models in use if that can be told."""
         try:
-            return json_response({**self._fixed, "models": sorted(self._jobs.models())})
+            models = sorted(self._jobs.models())
         except StorageUnavailable:
-            return json_response(self._fixed)
+            models = None
+        return json_response(self._fixed.model_copy(update={"models": models}).to_wire())
 
 
-def _describe(workspaces: Workspaces) -> dict[str, Any]:
-    return {
-        "v": 1,
-        "protocolVersions": {"current": "v1", "supported": ["v1"]},
-        "mode": "http-bridge",
-        "features": list(FEATURES),
-        "featureDetails": FEATURE_DETAILS,
-        "workspaceCwd": workspaces.primary.path,
-        "transports": ["rest"],
-        "workspaces": [
+def _describe(workspaces: Workspaces) -> Capabilities:
+    return Capabilities(
+        features=list(FEATURES),
+        feature_details=FEATURE_DETAILS,
+        workspace_cwd=workspaces.primary.path,
+        transports=["rest"],
+        workspaces=[
             # nothing here runs a workspace's code, so none needs to earn trust first
-            {"id": workspace.id, "cwd": workspace.path, "primary": workspace.primary, "trusted": True}
+            ServedWorkspace(id=workspace.id, cwd=workspace.path, primary=workspace.primary, trusted=True)
             for workspace in workspaces
         ],
-        "limits": LIMITS,
-    }
+        limits=LIMITS,
+    )

@@ -27,7 +27,15 @@ class EventRoutes:
 
     def routes(self) -> Iterable[Route]:
         """Declare the stream."""
-        yield Route(name="stream_events", method="GET", path="/events", view=self.stream)
+        yield Route(
+            name="stream_events",
+            method="GET",
+            path="/events",
+            view=self.stream,
+            reads=("Last-Event-ID", "X-Qwen-Event-Epoch"),
+            media=("text/event-stream",),
+            sends=("X-Qwen-Event-Epoch", "X-Qwen-SSE-Stream-Id", "X-Accel-Buffering"),
+        )
 
     def stream(self, selector: str | None = None) -> Response:
         """Stream a workspace's events, from the reader's cursor if it sends one."""
