@@ -32,6 +32,15 @@ class Unauthorized(InputError):
         super().__init__("Unauthorized")
 
 
+class Forbidden(InputError):
+    """The token is good, but not for this: not its role, or not its workspace."""
+
+    code = "forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("This token may not do that")
+
+
 class PayloadTooLarge(InputError):
     """The body, as sent or once inflated, is over the limit."""
 

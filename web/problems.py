@@ -90,6 +90,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": lambda _error: "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
     errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers={"Vary": lambda _error: "Origin"}),
+    errors.Forbidden: Rule(HTTPStatus.FORBIDDEN),
     errors.TaskNotFound: Rule(HTTPStatus.NOT_FOUND),
     errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
     RevisionNotFound: Rule(HTTPStatus.NOT_FOUND, "There is no such revision of this memory"),

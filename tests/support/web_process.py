@@ -21,6 +21,7 @@ from jobs.client import open_jobs
 from memory.library import Library
 from tests.support.web_server import TOKEN
 from web.app import WebParts, create_app
+from web.keyring import single_token
 from web.server import serve
 
 
@@ -38,7 +39,9 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
         hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
         library = Library(settings.memory_base, local=settings.memory_local)
         parts = WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), library)
-        return create_app(settings, parts, token=TOKEN, home=Path.home(), heartbeat_s=heartbeat_s)
+        return create_app(
+            settings, parts, keyring=single_token(TOKEN), home=Path.home(), heartbeat_s=heartbeat_s
+        )
 
     configure_logs(process="web")
     serve(make, socket.socket(fileno=listener_fd))

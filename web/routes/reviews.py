@@ -44,6 +44,7 @@ class ReviewRoutes:
             method="POST",
             path=path,
             view=self.review,
+            role="operator",
             body=ReviewBody,
             reads=(CLIENT_ID_HEADER,),
             status=202,
