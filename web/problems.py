@@ -250,9 +250,9 @@ def json_response(
     return Response(text, status=status, headers=Headers(headers or {}), content_type=content_type)
 
 
-def revalidated(body: Mapping[str, Any]) -> Response:
+def revalidated(body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Response:
     """Answer the current request with JSON, or with 304 if the caller has it already."""
-    response = json_response(body)
+    response = json_response(body, headers=headers)
     response.add_etag(weak=True)
     return response.make_conditional(request.environ)
 

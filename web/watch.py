@@ -1,6 +1,6 @@
 """Requests that wait for news of a task."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
@@ -32,7 +32,7 @@ class TaskWatch:
 
     def news(
         self, workspace: WorkspaceId, task: TaskId, *, wait_s: float, client: ClientSocket | None = None
-    ) -> Iterator[Literal[True]]:
+    ) -> Generator[Literal[True], None, None]:
         """Say when the task's record is worth a look: at once, at each of its events, when the time is up.
 
         Ends early when the server stops, the client leaves, or too many wait already. Close it when the
