@@ -23,7 +23,8 @@ def application(redis_url: str, workspaces: Workspaces, *, keyring: Keyring | No
     """Make an application without memory for the body; unless told otherwise its one token is ``T``."""
     settings = Settings(redis_url=redis_url)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
-    parts = WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), NO_MEMORY)
+    sessions = open_sessions(settings.state)
+    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, NO_MEMORY)
     try:
         yield create_app(settings, parts, keyring=keyring or single_token("T"), home=Path.home())
     finally:
