@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import ConfigError
+from core.ids import is_client_id
 from core.settings import ClientSettings
 from memlane.folders import clear_path_errors
 
@@ -72,6 +73,22 @@ def check_token(token: str, *, source: str) -> str:
     return token
 
 
+def check_client_id(client_id: str | None) -> str | None:
+    """Return the client id if it can travel in a header; None stays None.
+
+    Raises:
+        ConfigError: it is not 1 to 128 of ``A-Z a-z 0-9 . _ : -``.
+    """
+    if client_id is not None and not is_client_id(client_id):
+        raise ConfigError("a client id has 1 to 128 characters of A-Z a-z 0-9 . _ : -")
+    return client_id
+
+
+def new_token() -> str:
+    """Make a token of 256 random bits."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
 def ensure_token(path: Path) -> str:
     """Read the token file, making it first (256 random bits, mode 0600) if there is none.
 
@@ -83,7 +100,7 @@ def ensure_token(path: Path) -> str:
     token = read_token(path)
     if token is None:
         with clear_path_errors(path):
-            _write_once(path, secrets.token_urlsafe(_TOKEN_BYTES))
+            _write_once(path, new_token())
         token = read_token(path)
     if token is None:
         raise ConfigError(f"{path} vanished while it was being made")

@@ -31,10 +31,15 @@ class Route:
         is_global: whether the route belongs to no workspace.
         is_socket: whether the view answers requests for a WebSocket; it gets ordinary ones, too, to refuse.
         query: model of the query string.
-        body: model of the body; None where none is read.
+        body: model of the body; None where no JSON is read.
+        takes: content types of a body that is no JSON.
+        reads: headers of the request that this route looks at, beyond those that any route does.
         status: of the answer when all went well.
         answer: model of that answer's body; None for one without a body, or that is no JSON.
-        refusals: errors of this route alone, beyond those that any route can end with.
+        media: content types of an answer that is no JSON.
+        sends: headers of that answer, beyond those of any; one with an ``ETag`` can be a 304.
+        refusals: errors of this route alone, beyond those that any route can end with or that what it reads
+            can be refused with.
     """
 
     name: str
@@ -46,8 +51,12 @@ class Route:
     is_socket: bool = False
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
+    takes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     status: int = 200
     answer: type[BaseModel] | None = None
+    media: tuple[str, ...] = ()
+    sends: tuple[str, ...] = ()
     refusals: tuple[type[MemlaneError], ...] = ()
 
     @property

@@ -14,11 +14,14 @@ from core.ids import ClientId, TaskId, new_task_id
 from core.settings import Settings
 from events.connect import connect
 from events.listener import Listener
+from events.sessions import Caller, ClientSessions
+from jobs.audit import Act, Audit
 from jobs.broker import Doorbell, open_broker
 from jobs.broker_probe import BrokerProbe
 from jobs.deployment import Deployment
 from jobs.errors import Overloaded, QueueFull
 from jobs.lanes import Lease, ProgressNote
+from jobs.rates import Rates
 from jobs.registry import WorkerRegistry
 from jobs.requirements import check_redis
 from jobs.tasks import End, Submission
@@ -172,11 +175,27 @@ def lose_worker_and_recover(lane: LaneUnderTest) -> None:
     lane.upkeep.hold(lane.workspace)
 
 
+def audit_and_count(lane: LaneUnderTest) -> None:
+    act = Act(token="ci", action="undo", target="/", status=202, workspace=lane.workspace)
+    record = Audit(lane.redis)
+    record.record(replace(act, client_id="client_1", request_id="r-1"))
+    record.record(replace(act, status=403, code="forbidden", client_id="client_1", request_id="r-1"))
+    Rates(lane.redis).take("ci", limit=1)
+
+
 def ring_and_listen(settings: Settings, lane: LaneUnderTest) -> None:
     broker = open_broker(settings)
     Doorbell(broker, lane.redis).ring(lane.workspace, 1)
     assert BrokerProbe(broker).oldest_stamp_ms() == 1
     Listener(settings.state, {}, on_gap=lambda: None, name="listener").close()
+
+
+def hold_sessions(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
+    sessions, caller = ClientSessions(lane.redis), Caller("default")
+    entry = sessions.enter(lane.workspace, caller, is_shared=True)
+    sessions.watch(entry.session, "stream-1", kept_ms=60_000)
+    look_now()
+    sessions.close(entry.session, caller)
 
 
 @pytest.fixture
@@ -196,8 +215,10 @@ def seen(own_redis: EmbeddedRedis) -> Seen:
         cancel_queued_and_running(lane)
         look(lane.redis, found)
         refuse(lane)
+        audit_and_count(lane)
         lose_worker_and_recover(lane)
         ring_and_listen(settings, lane)
+        hold_sessions(lane, lambda: look(lane.redis, found))
         look(lane.redis, found)
     return found
 
