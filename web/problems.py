@@ -72,7 +72,7 @@ def _retry(seconds: int) -> Told:
 
 
 _RETRY_AS_TOLD: Told = {"Retry-After": attrgetter("retry_after_s")}
-_UPGRADE: Told = {
+_WEBSOCKET: Told = {
     "Connection": lambda _error: "Upgrade",
     "Upgrade": lambda _error: "websocket",
     "Sec-WebSocket-Version": lambda _error: "13",
@@ -117,7 +117,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
-    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_UPGRADE),
+    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_WEBSOCKET),
     errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),

@@ -160,6 +160,19 @@ _RECORDED: Final[Mapping[ShownStatus, frozenset[Status]]] = {
     "failed": frozenset({"failed", "cancelled"}),
 }
 
+
+class SocketQuery(Query):
+    """Where to start, for clients that can't set headers. What is no number of an event counts as absent.
+
+    Attributes:
+        last_event_id: as the header ``Last-Event-ID``, which it goes before.
+        epoch: as the header ``X-Qwen-Event-Epoch``, which it goes before.
+    """
+
+    last_event_id: str | Absent = Field(None, alias="lastEventId")
+    epoch: str | Absent = None
+
+
 _Query = TypeVar("_Query", bound=Query)
 
 
