@@ -29,6 +29,12 @@ class Overloaded(ComeBackLater):
     code = "overloaded"
 
 
+class RateLimitExceeded(ComeBackLater):
+    """The caller asked for work more often than its token may."""
+
+    code = "rate_limit_exceeded"
+
+
 class MemoryUnavailable(StateError):
     """Every live worker says that managed memory can't be used in this workspace."""
 

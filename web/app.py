@@ -34,6 +34,7 @@ from web.routes.health import HealthRoutes
 from web.routes.memory import MemoryRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
+from web.sockets import SERVER_OPTIONS
 
 RELAY = "memlane.relay"
 
@@ -68,6 +69,7 @@ def create_app(
     app = Flask("web", static_folder=None, template_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
+    app.config["SOCK_SERVER_OPTIONS"] = dict(SERVER_OPTIONS)
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     serve_routes(app, _interface(settings, parts, relay, home=str(home)))
     routes = routes_of(app)

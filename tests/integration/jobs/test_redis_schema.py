@@ -15,11 +15,13 @@ from core.settings import Settings
 from events.connect import connect
 from events.listener import Listener
 from events.sessions import Caller, ClientSessions
+from jobs.audit import Act, Audit
 from jobs.broker import Doorbell, open_broker
 from jobs.broker_probe import BrokerProbe
 from jobs.deployment import Deployment
 from jobs.errors import Overloaded, QueueFull
 from jobs.lanes import Lease, ProgressNote
+from jobs.rates import Rates
 from jobs.registry import WorkerRegistry
 from jobs.requirements import check_redis
 from jobs.tasks import End, Submission
@@ -173,6 +175,14 @@ def lose_worker_and_recover(lane: LaneUnderTest) -> None:
     lane.upkeep.hold(lane.workspace)
 
 
+def audit_and_count(lane: LaneUnderTest) -> None:
+    act = Act(token="ci", action="undo", target="/", status=202, workspace=lane.workspace)
+    record = Audit(lane.redis)
+    record.record(replace(act, client_id="client_1", request_id="r-1"))
+    record.record(replace(act, status=403, code="forbidden", client_id="client_1", request_id="r-1"))
+    Rates(lane.redis).take("ci", limit=1)
+
+
 def ring_and_listen(settings: Settings, lane: LaneUnderTest) -> None:
     broker = open_broker(settings)
     Doorbell(broker, lane.redis).ring(lane.workspace, 1)
@@ -205,6 +215,7 @@ def seen(own_redis: EmbeddedRedis) -> Seen:
         cancel_queued_and_running(lane)
         look(lane.redis, found)
         refuse(lane)
+        audit_and_count(lane)
         lose_worker_and_recover(lane)
         ring_and_listen(settings, lane)
         hold_sessions(lane, lambda: look(lane.redis, found))
