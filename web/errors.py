@@ -50,6 +50,15 @@ class PayloadTooLarge(InputError):
         super().__init__("Request body too large (max 10 MB)")
 
 
+class UpgradeRequired(InputError):
+    """What is served here is a WebSocket, and the request does not ask for one of our version."""
+
+    code = "upgrade_required"
+
+    def __init__(self) -> None:
+        super().__init__("This is served over WebSocket only")
+
+
 class UnsupportedMediaType(InputError):
     """The body's charset or content encoding is not known here."""
 
@@ -183,6 +192,24 @@ class WorkspaceMismatch(InputError):
         self.workspace_count = workspace_count
         self.bound = bound
         self.requested = requested
+
+
+class InvalidIdempotencyKey(InputError):
+    """The key that tells a request sent again from a new one has not its shape."""
+
+    code = "invalid_idempotency_key"
+
+    def __init__(self) -> None:
+        super().__init__("`Idempotency-Key` must be 1 to 255 printable ASCII characters")
+
+
+class NotAcceptable(InputError):
+    """The caller takes none of the media types that the route answers with."""
+
+    code = "not_acceptable"
+
+    def __init__(self) -> None:
+        super().__init__("Not Acceptable")
 
 
 class TaskNotFound(InputError):

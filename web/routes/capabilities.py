@@ -32,6 +32,7 @@ FEATURES = (
     "client_heartbeat",
     "slow_client_warning",
     "memlane_workspace_events",
+    "memlane_event_sockets",
     "memlane_memory_preview",
     "memlane_memory_archive",
 )
