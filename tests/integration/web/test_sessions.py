@@ -45,6 +45,7 @@ class TestEntering:
             ({"cwd": "rel/path"}, "invalid_cwd"),
             ({"cwd": "/a" * 2049}, "invalid_cwd"),
             ({"cwd": "/a\0b"}, "workspace_mismatch"),
+            ({"cwd": "/a\r\nX-Forged: b"}, "workspace_mismatch"),
             ({"cwd": "/a\ud800"}, "workspace_mismatch"),
             ({"sessionScope": "zzz"}, "invalid_session_scope"),
             ({"sessionScope": None}, "invalid_session_scope"),
