@@ -47,7 +47,6 @@ from web.answers import ShownProblem
 
 JSON_TYPE = "application/json; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
-
 Facts = Mapping[str, Any]
 Told = Mapping[str, Callable[[Any], Any]]  # by name: how it is taken from the error; None is left out
 
@@ -73,6 +72,11 @@ def _retry(seconds: int) -> Told:
 
 
 _RETRY_AS_TOLD: Told = {"Retry-After": attrgetter("retry_after_s")}
+_UPGRADE: Told = {
+    "Connection": lambda _error: "Upgrade",
+    "Upgrade": lambda _error: "websocket",
+    "Sec-WebSocket-Version": lambda _error: "13",
+}
 _CHANGED_DOCUMENTS: Told = {"documents": lambda error: list(error.paths)}
 
 # Found by the nearest class; a leaf that is not named here is answered as its base, without its own text
@@ -114,6 +118,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
+    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_UPGRADE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),

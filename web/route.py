@@ -29,6 +29,7 @@ class Route:
         view: gets the path's parameters, and ``selector`` where the path names a workspace.
         role: what a caller's token must have; ``open`` asks for no token.
         is_global: whether the route belongs to no workspace.
+        is_socket: whether the view answers requests for a WebSocket; it gets ordinary ones, too, to refuse.
         query: model of the query string.
         body: model of the body; None where no JSON is read.
         takes: content types of a body that is no JSON.
@@ -47,6 +48,7 @@ class Route:
     view: View
     role: Role = "client"
     is_global: bool = False
+    is_socket: bool = False
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
     takes: tuple[str, ...] = ()
@@ -76,6 +78,8 @@ def serve_routes(app: Flask, parts: Iterable[HasRoutes]) -> None:
     for route in routes.values():
         for rule in route.rules:
             app.add_url_rule(rule, endpoint=route.name, view_func=route.view, methods=[route.method])
+            if route.is_socket:  # a rule is for the one kind of request or for the other
+                app.add_url_rule(rule, endpoint=route.name, methods=[route.method], websocket=True)
     app.extensions[ROUTES] = MappingProxyType(routes)
 
 

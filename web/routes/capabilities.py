@@ -25,6 +25,7 @@ FEATURES = (
     "workspace_memory_dream",
     "workspace_qualified_memory",
     "memlane_workspace_events",
+    "memlane_event_sockets",
     "memlane_memory_preview",
     "memlane_memory_archive",
 )
