@@ -82,7 +82,7 @@ def create_app(
     serve_routes(app, _interface(settings, parts, relay, watch=watch, home=str(home)))
     routes = routes_of(app)
     gate = Gate(routes, parts.workspaces)
-    for check in (gate.check_role, _read_request, gate.check_workspace):
+    for check in (gate.check_role, _read_request, gate.check_media, gate.check_workspace):
         app.before_request(check)
     app.after_request(_log_answer)
     app.register_error_handler(MemlaneError, _answer_ours)
