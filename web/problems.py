@@ -25,11 +25,13 @@ from events.errors import (
 from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
+    InputGone,
     MemoryUnavailable,
     NoPreview,
     Overloaded,
     QueueFull,
     TaskFinished,
+    TaskNotFinished,
 )
 from memory.errors import (
     ArchiveInvalid,
@@ -45,7 +47,6 @@ from web.answers import ShownProblem
 
 JSON_TYPE = "application/json; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
-
 Facts = Mapping[str, Any]
 Told = Mapping[str, Callable[[Any], Any]]  # by name: how it is taken from the error; None is left out
 
@@ -88,7 +89,12 @@ RULES: Mapping[type[BaseException], Rule] = {
     ),
     SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts={"sessionId": attrgetter("session_id")}),
     errors.WorkspaceMismatch: Rule(
-        HTTPStatus.BAD_REQUEST, facts={"workspaceCount": attrgetter("workspace_count")}
+        HTTPStatus.BAD_REQUEST,
+        facts={
+            "workspaceCount": attrgetter("workspace_count"),
+            "boundWorkspace": attrgetter("bound"),
+            "requestedWorkspace": attrgetter("requested"),
+        },
     ),
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": lambda _error: "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
@@ -117,11 +123,14 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_WEBSOCKET),
+    errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
     IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
     TaskFinished: Rule(HTTPStatus.CONFLICT),
+    TaskNotFinished: Rule(HTTPStatus.CONFLICT),
+    InputGone: Rule(HTTPStatus.CONFLICT),
     NoPreview: Rule(HTTPStatus.CONFLICT),
     IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
     QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
@@ -251,9 +260,9 @@ def json_response(
     return Response(text, status=status, headers=Headers(headers or {}), content_type=content_type)
 
 
-def revalidated(body: Mapping[str, Any]) -> Response:
+def revalidated(body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Response:
     """Answer the current request with JSON, or with 304 if the caller has it already."""
-    response = json_response(body)
+    response = json_response(body, headers=headers)
     response.add_etag(weak=True)
     return response.make_conditional(request.environ)
 
