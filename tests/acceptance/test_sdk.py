@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memlane.client import Client
+from memlane.errors import MemlaneApiError
 from tests.support.memlane_up import Running, environment, running_memlane
 
 ROOT = Path(__file__).parents[2]
@@ -51,3 +52,25 @@ def test_the_service_says_what_it_is(service: Running):
     with Client(service.url, service.token) as client:
         assert client.is_ready()
         assert client.capabilities().models == ("offline",)
+
+
+def test_a_request_is_done_once_however_often_it_is_sent_under_its_key(service: Running):
+    with Client(service.url, service.token) as client:
+        first = client.remember("The lift is on the left.", idempotency_key="lift")
+        again = client.remember("The lift is on the left.", idempotency_key="lift")
+        with pytest.raises(MemlaneApiError) as refused:
+            client.remember("The stairs are on the right.", idempotency_key="lift")
+
+        assert again.task_id == first.task_id
+        assert refused.value.code == "idempotency_mismatch"
+        assert client.wait(first).outcome == "completed"
+
+
+def test_a_task_that_has_ended_is_asked_for_again_and_both_are_listed(service: Running):
+    with Client(service.url, service.token) as client:
+        done = client.wait(client.dream(scope="user"))
+        again = client.wait(client.retry(done.task_id))
+
+        listed = [task.task_id for task in client.tasks(kind="dream", outcome="completed")]
+        assert again.retry_of == done.task_id
+        assert listed[:2] == [again.task_id, done.task_id]
