@@ -89,7 +89,12 @@ RULES: Mapping[type[BaseException], Rule] = {
     ),
     SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts={"sessionId": attrgetter("session_id")}),
     errors.WorkspaceMismatch: Rule(
-        HTTPStatus.BAD_REQUEST, facts={"workspaceCount": attrgetter("workspace_count")}
+        HTTPStatus.BAD_REQUEST,
+        facts={
+            "workspaceCount": attrgetter("workspace_count"),
+            "boundWorkspace": attrgetter("bound"),
+            "requestedWorkspace": attrgetter("requested"),
+        },
     ),
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": lambda _error: "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),

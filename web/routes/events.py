@@ -8,18 +8,17 @@ from werkzeug.wrappers import Request, Response
 
 from core.workspaces import Workspaces
 from events.hub import EventHub
-from events.subscription import Subscription
 from web.errors import UpgradeRequired
 from web.handshake import HANDSHAKE_HEADERS, require_upgrade
 from web.query import SocketQuery, parse_query
-from web.relay import Relay
+from web.relay import EventSource, Relay
 from web.route import Route
 from web.selector import select
 from web.sockets import Sockets
 
 MAX_EVENT_ID = 2**53 - 1  # beyond it JavaScript clients can't count
-
 CURSOR_HEADERS = ("Last-Event-ID", "X-Qwen-Event-Epoch")
+STREAM_HEADERS = ("X-Qwen-Event-Epoch", "X-Qwen-SSE-Stream-Id", "X-Accel-Buffering")
 
 _EVENT_ID = re.compile(r"[0-9]{1,16}")
 
@@ -42,7 +41,7 @@ class EventRoutes:
             view=self.stream,
             reads=CURSOR_HEADERS,
             media=("text/event-stream",),
-            sends=("X-Qwen-Event-Epoch", "X-Qwen-SSE-Stream-Id", "X-Accel-Buffering"),
+            sends=STREAM_HEADERS,
         )
         yield Route(
             name="open_event_socket",
@@ -86,7 +85,7 @@ def socket_cursor_of(request: Request) -> tuple[int | None, str | None]:
     return after, query.epoch or epoch
 
 
-def streamed(relay: Relay, source: Subscription, request: Request) -> Response:
+def streamed(relay: Relay, source: EventSource, request: Request) -> Response:
     """Answer with a stream; to HEAD with its headers only."""
     response = relay.respond(source, request.environ.get("gunicorn.socket"))
     if request.method == "HEAD":  # a server would run through the stream to throw it away
