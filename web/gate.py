@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from flask import request
+from flask import g, request
 
-from core.workspaces import Workspaces
+from core.workspaces import Workspace, Workspaces
 from web.errors import Forbidden, WorkspaceMismatch
 from web.principal import Principal, principal_of
 from web.route import Route
@@ -35,17 +35,20 @@ class Gate:
     def check_workspace(self) -> None:
         """Let the current request pass if its token is good for the workspace that the path means.
 
+        ``g.workspace`` is that workspace's id afterwards.
+
         Raises:
             Forbidden: it is limited to others. Whether the workspace is served is not told then.
             WorkspaceMismatch: no configured workspace is meant, and the token may know.
         """
-        if request.endpoint is None or self._routes[request.endpoint].is_global:
+        named = request.view_args or {}
+        if request.endpoint is None or (self._routes[request.endpoint].is_global and "selector" not in named):
             return
-        require_entry(principal_of(request), self._workspaces, (request.view_args or {}).get("selector"))
+        g.workspace = enter(principal_of(request), self._workspaces, named.get("selector")).id
 
 
-def require_entry(principal: Principal, workspaces: Workspaces, selector: str | None) -> None:
-    """Check that somebody may enter the workspace that a selector means, see ``web.selector.select``.
+def enter(principal: Principal, workspaces: Workspaces, selector: str | None) -> Workspace:
+    """Find the workspace that a selector means, see ``web.selector.select``, if somebody may enter it.
 
     Raises:
         Forbidden, WorkspaceMismatch: as for ``Gate.check_workspace``.
@@ -58,3 +61,4 @@ def require_entry(principal: Principal, workspaces: Workspaces, selector: str | 
         raise Forbidden from None
     if not principal.may_enter(workspace.id):
         raise Forbidden
+    return workspace

@@ -29,6 +29,7 @@ from jobs.errors import (
     NoPreview,
     Overloaded,
     QueueFull,
+    RateLimitExceeded,
     TaskFinished,
 )
 from memory.errors import (
@@ -122,6 +123,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
+    RateLimitExceeded: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_retry_as_told),
     IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
     TaskFinished: Rule(HTTPStatus.CONFLICT),
     NoPreview: Rule(HTTPStatus.CONFLICT),

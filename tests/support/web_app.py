@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
@@ -11,6 +12,7 @@ from core.workspaces import Workspaces
 from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs
+from jobs.oversight import open_oversight
 from memory.library import Library
 from web.app import WebParts, create_app
 from web.keyring import Keyring, single_token
@@ -19,12 +21,14 @@ NO_MEMORY = Library(Path("/srv/no-memory"), local=False)
 
 
 @contextmanager
-def application(redis_url: str, workspaces: Workspaces, *, keyring: Keyring | None = None) -> Iterator[Flask]:
+def application(
+    redis_url: str, workspaces: Workspaces, *, keyring: Keyring | None = None, **settings_changed: Any
+) -> Iterator[Flask]:
     """Make an application without memory for the body; unless told otherwise its one token is ``T``."""
-    settings = Settings(redis_url=redis_url)
+    settings = Settings(redis_url=redis_url, **settings_changed)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     sessions = open_sessions(settings.state)
-    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, NO_MEMORY)
+    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, NO_MEMORY, open_oversight(settings))
     try:
         yield create_app(settings, parts, keyring=keyring or single_token("T"), home=Path.home())
     finally:

@@ -19,7 +19,7 @@ from web.client_id import Callers
 from web.door import REQUEST_ID
 from web.offload import offload
 from web.query import choice_in, scopes_in
-from web.route import Route
+from web.route import Route, always
 from web.routes.memory import ANY_TASK, accepted
 from web.selector import select
 
@@ -43,7 +43,13 @@ class ArchiveRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the two routes."""
         yield Route(name="export_memory", method="GET", path="/memory/export", view=self.export)
-        yield Route(name="import_memory", method="POST", path="/memory/import", view=self.import_archive)
+        yield Route(
+            name="import_memory",
+            method="POST",
+            path="/memory/import",
+            view=self.import_archive,
+            audited=always,
+        )
 
     def export(self, selector: str | None = None) -> Response:
         """Send all memories of the wanted scopes as one archive."""

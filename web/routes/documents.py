@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from typing import Any, Final
-from urllib.parse import unquote, urlencode
+from urllib.parse import unquote
 
 from flask import request
 from werkzeug.wrappers import Response
@@ -10,10 +10,10 @@ from werkzeug.wrappers import Response
 from core.text import well_formed
 from core.workspaces import Workspaces
 from memory.library import Library, ListedDocument, Listing
-from web.door import TARGET
 from web.errors import DocumentNotFound
 from web.memory_view import describe_document, describe_hit, describe_left_out, describe_listed
 from web.offload import offload
+from web.paging import link_to_next
 from web.problems import json_response, revalidated
 from web.query import choice_in, limit_in, scope_of, scopes_in, text_in
 from web.route import Route
@@ -84,11 +84,9 @@ def _page(listing: Listing, *, limit: int, after: str) -> Response:
         "leftOut": [describe_left_out(one) for one in listing.left_out],
         "nextCursor": None,
     }
-    if len(left) == len(page):
-        return json_response(body)
-    body["nextCursor"] = _place(page[-1])
-    query = urlencode({**request.args.to_dict(), "limit": limit, "cursor": body["nextCursor"]})
-    return json_response(body, headers={"Link": f'<{request.environ[TARGET].path}?{query}>; rel="next"'})
+    if len(left) > len(page):
+        body["nextCursor"] = _place(page[-1])
+    return json_response(body, headers=link_to_next(limit=limit, cursor=body["nextCursor"]))
 
 
 def _place(known: ListedDocument) -> str:

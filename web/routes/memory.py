@@ -1,9 +1,10 @@
 """Tasks on a workspace's memory: submit one, look one up, cancel it, apply a preview."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from flask import g, request
 from werkzeug.wrappers import Response
@@ -20,7 +21,7 @@ from web.door import REQUEST_ID
 from web.errors import DreamTaskNotFound, ForgetTaskNotFound, RememberTaskNotFound, TaskNotFound
 from web.offload import offload
 from web.problems import json_response, revalidated
-from web.route import Method, Route, View
+from web.route import Audited, Method, Route, View, always, never
 from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 from web.selector import prefix_of, select
 from web.task_view import describe, describe_accepted
@@ -50,6 +51,16 @@ KINDS_OF_TASK = (
 )
 
 
+def _purges(body: Mapping[str, Any]) -> bool:
+    return body.get("purge") is True
+
+
+_AUDITED: Mapping[str, Audited] = {
+    "forget": _purges,
+    **{f"cancel_{kind.kind}": always for kind in KINDS_OF_TASK},
+}
+
+
 class MemoryRoutes:
     """``…/memory/{remember,forget,dream}`` and ``…/memory/tasks``."""
 
@@ -68,7 +79,9 @@ class MemoryRoutes:
             yield from self._routes_of(kind)
         one = f"{ANY_TASK}/<task_id>"
         yield Route(name="find_task", method="GET", path=one, view=self.find_any)
-        yield Route(name="cancel_task", method="POST", path=f"{one}/cancel", view=self.cancel_any)
+        yield Route(
+            name="cancel_task", method="POST", path=f"{one}/cancel", view=self.cancel_any, audited=always
+        )
 
     def _routes_of(self, kind: KindOfTask) -> Iterable[Route]:
         declared: tuple[tuple[str, Method, str, View], ...] = (
@@ -78,7 +91,13 @@ class MemoryRoutes:
             (f"apply_{kind.kind}", "POST", "/<task_id>/apply", self.apply),
         )
         for name, method, end, view in declared:
-            yield Route(name=name, method=method, path=f"{kind.path}{end}", view=partial(view, kind))
+            yield Route(
+                name=name,
+                method=method,
+                path=f"{kind.path}{end}",
+                view=partial(view, kind),
+                audited=_AUDITED.get(name, never),
+            )
 
     def submit(self, kind: KindOfTask, selector: str | None = None) -> Response:
         """Queue a task: 202 with the task and where to look for it."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import request
 from werkzeug.datastructures import MultiDict
@@ -14,12 +13,13 @@ from jobs.tasks import Submission
 from memory.library import Library
 from memory.revisions import RevisionPage
 from web.client_id import Callers
-from web.door import REQUEST_ID, TARGET
+from web.door import REQUEST_ID
 from web.memory_view import describe_diff, describe_revision
 from web.offload import offload
+from web.paging import link_to_next
 from web.problems import json_response
 from web.query import limit_in, scope_of
-from web.route import Route
+from web.route import Route, always
 from web.routes.memory import ANY_TASK, accepted
 from web.selector import select
 
@@ -44,7 +44,7 @@ class RevisionRoutes:
         one = f"{path}/<revision>"
         yield Route(name="list_revisions", method="GET", path=path, view=self.list_revisions)
         yield Route(name="show_revision", method="GET", path=one, view=self.show_revision)
-        yield Route(name="undo_revision", method="POST", path=f"{one}/undo", view=self.undo)
+        yield Route(name="undo_revision", method="POST", path=f"{one}/undo", view=self.undo, audited=always)
 
     def list_revisions(self, selector: str | None = None) -> Response:
         """List revisions, newest first, of all documents or of one."""
@@ -53,7 +53,7 @@ class RevisionRoutes:
         query = request.args
         page = offload(lambda: self._page(workspace, query, limit=limit))
         body = {"revisions": [describe_revision(one) for one in page.revisions], "nextBefore": page.before}
-        return json_response(body, headers=_link_to_older(page))
+        return json_response(body, headers=link_to_next(before=page.before))
 
     def show_revision(self, revision: str, selector: str | None = None) -> Response:
         """Show one revision with its diffs."""
@@ -96,10 +96,3 @@ class RevisionRoutes:
             return revisions.page(roots, limit=limit, before=before)
         scope = scope_of(query.get("scope", ""))
         return revisions.history_of(roots, scope, path, limit=limit, before=before)
-
-
-def _link_to_older(page: RevisionPage) -> dict[str, str]:
-    if page.before is None:
-        return {}
-    query = urlencode({**request.args.to_dict(), "before": page.before})
-    return {"Link": f'<{request.environ[TARGET].path}?{query}>; rel="next"'}
