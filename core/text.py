@@ -13,9 +13,14 @@ def js_trim(text: str) -> str:
     return _JS_TRIM.sub("", text)
 
 
+def encodable(text: str) -> str:
+    """Replace what has no bytes: a lone surrogate becomes U+FFFD."""
+    return _LONE_SURROGATE.sub("\ufffd", text)
+
+
 def well_formed(text: str) -> str:
     """Replace what can't be stored: a lone surrogate becomes U+FFFD, NUL becomes a space."""
-    return _LONE_SURROGATE.sub("\ufffd", text).replace("\0", " ")
+    return encodable(text).replace("\0", " ")
 
 
 def utf8_size(text: str) -> int:

@@ -37,6 +37,7 @@ from web.routes.memory import MemoryRoutes
 from web.routes.ops import OpsRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
+from web.sockets import SERVER_OPTIONS
 from web.throttle import Throttle
 
 RELAY = "memlane.relay"
@@ -73,6 +74,7 @@ def create_app(
     app = Flask("web", static_folder=None, template_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
+    app.config["SOCK_SERVER_OPTIONS"] = dict(SERVER_OPTIONS)
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     serve_routes(app, _interface(settings, parts, relay, home=str(home)))
     _check_requests(app, settings, parts)

@@ -50,6 +50,15 @@ class PayloadTooLarge(InputError):
         super().__init__("Request body too large (max 10 MB)")
 
 
+class UpgradeRequired(InputError):
+    """What is served here is a WebSocket, and the request does not ask for one of our version."""
+
+    code = "upgrade_required"
+
+    def __init__(self) -> None:
+        super().__init__("This is served over WebSocket only")
+
+
 class UnsupportedMediaType(InputError):
     """The body's charset or content encoding is not known here."""
 

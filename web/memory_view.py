@@ -1,76 +1,95 @@
 """How memory looks from outside."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from core.clock import rfc3339
 from core.memory_calls import DocumentDiff
 from memory.content import digest
-from memory.library import KnownDocument, ListedDocument
+from memory.library import KnownDocument
+from memory.library import ListedDocument as HeadOfDocument
 from memory.names import is_pinned
 from memory.revisions import Revision
 from memory.scan import LeftOut
 from memory.search import Hit
 from memory.standing import is_under_review
+from web.answers import (
+    LeftOutPath,
+    ListedDocument,
+    ListedRevision,
+    NamedDocument,
+    SearchHit,
+    ShownDocument,
+    ShownRevision,
+)
 
 _FIELDS_OF_OURS = ("created", "modified", "source", "expires")
 
 
-def describe_document(known: KnownDocument) -> dict[str, Any]:
-    """Render a document with its text, and the digest by which a review names what was seen."""
+def describe_document(known: KnownDocument) -> ShownDocument:
+    """Describe a document with its text, and the digest by which a review names what was seen."""
     content = known.file.content
-    shown = {"content": content.decode("utf-8", "replace"), "sha256": digest(content)}
-    return describe_listed(known) | shown
+    return ShownDocument(
+        **_outline(known), content=content.decode("utf-8", "replace"), sha256=digest(content)
+    )
 
 
-def describe_listed(known: KnownDocument | ListedDocument) -> dict[str, Any]:
-    """Render a document without its text; its frontmatter fields appear as far as they are there."""
+def describe_listed(known: HeadOfDocument) -> ListedDocument:
+    """Describe a document without its text; its frontmatter fields appear as far as they are there."""
+    return ListedDocument(**_outline(known))
+
+
+def _outline(known: KnownDocument | HeadOfDocument) -> dict[str, Any]:
     file, document = known.file, known.document
-    described: dict[str, Any] = {
+    extra = {name: document.extra.get(name) for name in _FIELDS_OF_OURS}
+    return {
         "scope": file.scope,
         "path": file.path,
         "type": document.type,
         "name": document.name,
         "description": document.description,
         "pinned": is_pinned(file.path.split("/")),
-        "underReview": is_under_review(document),
-        "sizeBytes": file.size_bytes,
-        "modifiedAt": rfc3339(file.mtime_ns // 1_000_000),
+        "under_review": is_under_review(document),
+        "size_bytes": file.size_bytes,
+        "modified_at": rfc3339(file.mtime_ns // 1_000_000),
+        **{name: value for name, value in extra.items() if isinstance(value, str)},
     }
-    extra = {name: document.extra[name] for name in _FIELDS_OF_OURS if name in document.extra}
-    return described | {name: value for name, value in extra.items() if isinstance(value, str)}
 
 
-def describe_left_out(left_out: LeftOut) -> dict[str, Any]:
-    """Render what a scan could not look at."""
-    return {"cause": left_out.cause, "path": left_out.path}
+def describe_left_out(left_out: LeftOut) -> LeftOutPath:
+    """Describe what a scan could not look at."""
+    return LeftOutPath(cause=left_out.cause, path=left_out.path)
 
 
-def describe_hit(hit: Hit) -> dict[str, Any]:
-    """Render a document that a search found."""
+def describe_hit(hit: Hit) -> SearchHit:
+    """Describe a document that a search found."""
+    return SearchHit(
+        scope=hit.scope,
+        path=hit.path,
+        title=hit.title,
+        score=round(hit.score, 4),
+        snippet=hit.snippet,
+    )
+
+
+def describe_revision(revision: Revision) -> ListedRevision:
+    """Describe a commit, without its diffs."""
+    return ListedRevision(**_commit(revision))
+
+
+def describe_changes(revision: Revision, diffs: Iterable[DocumentDiff]) -> ShownRevision:
+    """Describe a commit with its diffs."""
+    return ShownRevision(**_commit(revision), diff=list(diffs))
+
+
+def _commit(revision: Revision) -> dict[str, Any]:
     return {
-        "scope": hit.scope,
-        "path": hit.path,
-        "title": hit.title,
-        "score": round(hit.score, 4),
-        "snippet": hit.snippet,
-    }
-
-
-def describe_revision(revision: Revision) -> dict[str, Any]:
-    """Render a commit, without its diffs."""
-    shown = {
         "revision": revision.id,
-        "taskId": revision.task,
+        "task_id": revision.task,
         "kind": revision.kind,
-        "clientId": revision.client,
-        "committedAt": rfc3339(revision.at_ms),
+        "client_id": revision.client,
+        "committed_at": rfc3339(revision.at_ms),
         "summary": revision.summary,
         "scopes": list(revision.scopes),
-        "documents": [{"scope": scope, "path": path} for scope, path in revision.documents],
+        "documents": [NamedDocument(scope=scope, path=path) for scope, path in revision.documents],
     }
-    return {name: value for name, value in shown.items() if value is not None}
-
-
-def describe_diff(diff: DocumentDiff) -> dict[str, Any]:
-    """Render what changed in one document."""
-    return diff.to_wire()

@@ -1,19 +1,13 @@
 """How lanes, workers and the audit look to operators."""
 
-from pydantic import BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
-
 from core.clock import rfc3339
 from core.workspaces import Workspace
 from jobs.audit import Entry, Outcome
 from jobs.board import LaneLease, LaneView, Load, RunningTask, WorkerView
+from web.answers import Shown
 
 
-class _Shown(BaseModel):
-    model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, frozen=True)
-
-
-class ShownRun(_Shown):
+class ShownRun(Shown):
     """The task that runs in a lane."""
 
     task_id: str
@@ -21,7 +15,7 @@ class ShownRun(_Shown):
     attempt: int
 
 
-class ShownLease(_Shown):
+class ShownLease(Shown):
     """Which worker is at a lane, since when, and until when unless it renews that."""
 
     owner: str
@@ -29,7 +23,7 @@ class ShownLease(_Shown):
     expires: str
 
 
-class ShownLane(_Shown):
+class ShownLane(Shown):
     """How a lane stands: ``depth`` tasks are queued, the oldest for ``oldest_age_ms``."""
 
     workspace_id: str
@@ -41,13 +35,13 @@ class ShownLane(_Shown):
     held: bool
 
 
-class LaneList(_Shown):
+class LaneList(Shown):
     """The lanes of the workspaces that are served, as far as the token may know them."""
 
     lanes: list[ShownLane]
 
 
-class ShownWorker(_Shown):
+class ShownWorker(Shown):
     """A worker that lives."""
 
     worker_id: str
@@ -59,13 +53,13 @@ class ShownWorker(_Shown):
     expires: str
 
 
-class WorkerList(_Shown):
+class WorkerList(Shown):
     """The workers of all workspaces."""
 
     workers: list[ShownWorker]
 
 
-class Stats(_Shown):
+class Stats(Shown):
     """Counters of all lanes, and how far the workers are behind."""
 
     counters: dict[str, int]
@@ -73,7 +67,7 @@ class Stats(_Shown):
     oldest_wait_ms: int
 
 
-class ShownAct(_Shown):
+class ShownAct(Shown):
     """An act on record."""
 
     at: str
@@ -88,7 +82,7 @@ class ShownAct(_Shown):
     request_id: str | None
 
 
-class ActList(_Shown):
+class ActList(Shown):
     """Acts, newest first."""
 
     entries: list[ShownAct]

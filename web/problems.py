@@ -1,9 +1,10 @@
 """Errors as HTTP answers: one table, one shape."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from operator import attrgetter
 from typing import Any
 
 from flask import request
@@ -22,7 +23,6 @@ from events.errors import (
     SubscriberLimitExceeded,
 )
 from jobs.errors import (
-    ComeBackLater,
     IdempotencyConflict,
     IdempotencyMismatch,
     MemoryUnavailable,
@@ -42,15 +42,12 @@ from memory.errors import (
     RevisionUndone,
 )
 from web import errors
+from web.answers import ShownProblem
 
 JSON_TYPE = "application/json; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
-
 Facts = Mapping[str, Any]
-
-
-def _none(_error: Any) -> Facts:
-    return {}
+Told = Mapping[str, Callable[[Any], Any]]  # by name: how it is taken from the error; None is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,46 +56,43 @@ class Rule:
 
     Attributes:
         message: fixed public text; None when the error's own text is the public one.
-        headers, facts: what the answer says beyond code and message, from the error's fields.
+        headers: what the answer says in them.
+        facts: fields of ``ShownProblem`` that the answer has beyond code and message.
     """
 
     status: HTTPStatus
     message: str | None = None
-    headers: Callable[[Any], Mapping[str, str]] = _none
-    facts: Callable[[Any], Facts] = _none
+    headers: Told = field(default_factory=dict)
+    facts: Told = field(default_factory=dict)
 
 
-def _retry(seconds: int) -> Callable[[Any], Mapping[str, str]]:
-    return lambda _error: {"Retry-After": str(seconds)}
+def _retry(seconds: int) -> Told:
+    return {"Retry-After": lambda _error: seconds}
 
 
-def _retry_as_told(error: ComeBackLater) -> Mapping[str, str]:
-    return {"Retry-After": str(error.retry_after_s)}
-
-
-def _client_facts(error: InvalidClientId) -> Facts:
-    session = {} if error.session_id is None else {"sessionId": error.session_id}
-    return session if error.client_id is None else session | {"clientId": error.client_id}
-
-
-def _workspace_facts(error: errors.WorkspaceMismatch) -> Facts:
-    return {} if error.workspace_count is None else {"workspaceCount": error.workspace_count}
-
-
-def _archive_facts(error: ArchiveInvalid) -> Facts:
-    return {"reason": error.reason} | ({} if error.member is None else {"member": error.member})
-
+_RETRY_AS_TOLD: Told = {"Retry-After": attrgetter("retry_after_s")}
+_UPGRADE: Told = {
+    "Connection": lambda _error: "Upgrade",
+    "Upgrade": lambda _error: "websocket",
+    "Sec-WebSocket-Version": lambda _error: "13",
+}
+_CHANGED_DOCUMENTS: Told = {"documents": lambda error: list(error.paths)}
 
 # Found by the nearest class; a leaf that is not named here is answered as its base, without its own text
 # unless it is the caller's fault.
 RULES: Mapping[type[BaseException], Rule] = {
     InputError: Rule(HTTPStatus.BAD_REQUEST),
-    InvalidClientId: Rule(HTTPStatus.BAD_REQUEST, facts=_client_facts),
-    SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts=lambda error: {"sessionId": error.session_id}),
-    errors.WorkspaceMismatch: Rule(HTTPStatus.BAD_REQUEST, facts=_workspace_facts),
-    errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers=lambda _error: {"WWW-Authenticate": "Bearer"}),
+    InvalidClientId: Rule(
+        HTTPStatus.BAD_REQUEST,
+        facts={"sessionId": attrgetter("session_id"), "clientId": attrgetter("client_id")},
+    ),
+    SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts={"sessionId": attrgetter("session_id")}),
+    errors.WorkspaceMismatch: Rule(
+        HTTPStatus.BAD_REQUEST, facts={"workspaceCount": attrgetter("workspace_count")}
+    ),
+    errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": lambda _error: "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
-    errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers=lambda _error: {"Vary": "Origin"}),
+    errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers={"Vary": lambda _error: "Origin"}),
     errors.Forbidden: Rule(HTTPStatus.FORBIDDEN),
     errors.TaskNotFound: Rule(HTTPStatus.NOT_FOUND),
     errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
@@ -107,32 +101,35 @@ RULES: Mapping[type[BaseException], Rule] = {
     CommitConflict: Rule(
         HTTPStatus.CONFLICT,
         "Documents have changed in a way that does not fit the request",
-        facts=lambda error: {"documents": list(error.paths)},
+        facts=_CHANGED_DOCUMENTS,
     ),
     PreviewStale: Rule(
         HTTPStatus.CONFLICT,
         "Memory has changed since the preview was made, or the preview is gone",
-        facts=lambda error: {"documents": list(error.paths)},
+        facts=_CHANGED_DOCUMENTS,
     ),
     RevisionUndone: Rule(HTTPStatus.CONFLICT, "The revision is taken back already"),
     RevisionPruned: Rule(HTTPStatus.GONE, "The texts of this revision are not kept any more"),
-    ArchiveInvalid: Rule(HTTPStatus.BAD_REQUEST, facts=_archive_facts),
+    ArchiveInvalid: Rule(
+        HTTPStatus.BAD_REQUEST, facts={"member": attrgetter("member"), "reason": attrgetter("reason")}
+    ),
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_UPGRADE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
-    RateLimitExceeded: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_retry_as_told),
+    RateLimitExceeded: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
     IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
     TaskFinished: Rule(HTTPStatus.CONFLICT),
     NoPreview: Rule(HTTPStatus.CONFLICT),
     IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
-    QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_retry_as_told),
+    QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
     SubscriberLimitExceeded: Rule(
-        HTTPStatus.TOO_MANY_REQUESTS, headers=_retry(5), facts=lambda error: {"limit": error.limit}
+        HTTPStatus.TOO_MANY_REQUESTS, headers=_retry(5), facts={"limit": attrgetter("limit")}
     ),
-    Overloaded: Rule(HTTPStatus.SERVICE_UNAVAILABLE, headers=_retry_as_told),
+    Overloaded: Rule(HTTPStatus.SERVICE_UNAVAILABLE, headers=_RETRY_AS_TOLD),
     DependencyError: Rule(
         HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service does not answer", headers=_retry(1)
     ),
@@ -185,7 +182,7 @@ class Problem:
         Args:
             instance: path of the request, for the RFC's member of that name.
         """
-        body = {"error": self.message, "code": self.code, **self.facts}
+        body = ShownProblem(error=self.message, code=self.code, **self.facts).to_wire()
         if not _wants_problem(accept):
             return json_response(body, status=self.status, headers=self.headers)
         details = {
@@ -202,14 +199,26 @@ class Problem:
 
 def problem_of(error: MemlaneError) -> Problem:
     """Translate one of our errors; nothing but its public text and facts gets out."""
-    rule = next(RULES[kind] for kind in type(error).__mro__ if kind in RULES)
+    rule = rule_of(type(error))
     return Problem(
         int(rule.status),
         error.code,
         rule.message if rule.message is not None else str(error),
-        headers=rule.headers(error),
-        facts=rule.facts(error),
+        headers={name: str(told) for name, told in _told(rule.headers, error)},
+        facts=dict(_told(rule.facts, error)),
     )
+
+
+def rule_of(kind: type[MemlaneError]) -> Rule:
+    """How errors of a kind are answered."""
+    return next(RULES[base] for base in kind.__mro__ if base in RULES)
+
+
+def _told(wanted: Told, error: MemlaneError) -> Iterator[tuple[str, Any]]:
+    for name, take in wanted.items():
+        told = take(error)
+        if told is not None:
+            yield name, told
 
 
 INTERNAL = problem_of(MemlaneError())  # whatever went wrong that is nobody's else

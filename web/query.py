@@ -1,68 +1,160 @@
-"""What query strings say, checked."""
+"""Query strings: what they may say, checked by the models that the interface's description shows."""
 
-from collections.abc import Collection
-from typing import TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from werkzeug.datastructures import MultiDict
 
-from core.acp import Scope
+from core.acp import ArchiveFormat, ConflictPolicy, Scope
 from core.errors import InputError
+from jobs.audit import Outcome
+from web.answers import Absent
 from web.errors import InvalidScope
-
-Choice = TypeVar("Choice", bound=str)
 
 MAX_NUMBER_DIGITS = 9
 MAX_TEXT_CHARS = 1_000
 
 
-def limit_in(query: MultiDict[str, str], *, default: int, most: int) -> int:
-    """How many of something are wanted.
+def _read_whole(value: Any) -> int:
+    if value.isascii() and value.isdigit() and len(value) <= MAX_NUMBER_DIGITS:
+        return int(value)
+    raise ValueError
 
-    Raises:
-        InputError: ``limit`` is no whole number from 1 to ``most``.
+
+WHOLE = BeforeValidator(_read_whole)
+Text = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARS),
+    Field(json_schema_extra={"pattern": r"\S"}),  # what is left once stripped must have a character
+]
+
+
+class Query(BaseModel):
+    """What a query string says; unknown names are ignored, of a name that comes twice the first counts."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+
+class ScopedQuery(Query):
+    """A query about memories.
+
+    Attributes:
+        scope: of which memory; both when it is left out.
     """
-    text = query.get("limit", str(default))
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_NUMBER_DIGITS else 0
-    if not 1 <= number <= most:
-        raise InputError(f"`limit` must be a whole number from 1 to {most}")
-    return number
+
+    scope: Scope | Absent = None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The scopes that are wanted."""
+        return get_args(Scope) if self.scope is None else (self.scope,)
 
 
-def text_in(query: MultiDict[str, str], name: str) -> str:
-    """A text that has to be there.
+class DocumentsQuery(ScopedQuery):
+    """Which documents to list.
 
-    Raises:
-        InputError: it is missing, blank or longer than 1,000 characters.
+    Attributes:
+        limit: how many at most.
+        review: ``waiting`` for those that wait for a person only.
+        cursor: ``nextCursor`` of the page before.
     """
-    text = query.get(name, "").strip()
-    if not 1 <= len(text) <= MAX_TEXT_CHARS:
-        raise InputError(f"`{name}` must be a text of 1 to {MAX_TEXT_CHARS} characters")
-    return text
+
+    limit: Annotated[int, Field(ge=1, le=1_000), WHOLE] = 200
+    review: Literal["any", "waiting"] = "any"
+    cursor: str = ""
 
 
-def choice_in(
-    query: MultiDict[str, str], name: str, choices: Collection[Choice], *, default: Choice
-) -> Choice:
-    """Which of a few words was chosen.
+class SearchQuery(ScopedQuery):
+    """What to search for.
 
-    Raises:
-        InputError: another one.
+    Attributes:
+        q: words, in any script.
+        limit: how many hits at most.
     """
-    chosen = query.get(name, default)
-    for choice in choices:
-        if choice == chosen:
-            return choice
-    raise InputError(f"`{name}` must be one of {', '.join(choices)}")
+
+    q: Text
+    limit: Annotated[int, Field(ge=1, le=100), WHOLE] = 20
 
 
-def scopes_in(query: MultiDict[str, str]) -> tuple[Scope, ...]:
-    """Which scopes are wanted: the one that is named, else all.
+class RevisionsQuery(Query):
+    """Which revisions to list.
+
+    Attributes:
+        limit: how many at most.
+        before: id of a revision: only older ones.
+        scope: of which memory the document at ``path`` is, without which it is ignored.
+        path: of one document, relative to its scope, which has to be named: only revisions that changed it.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
+    before: str | Absent = None
+    scope: Scope | Absent = None
+    path: str | Absent = None
+
+    @model_validator(mode="after")
+    def _path_needs_its_scope(self) -> "RevisionsQuery":
+        if self.path is not None and self.scope is None:
+            raise InvalidScope(InvalidScope.default)
+        return self
+
+
+class ExportQuery(ScopedQuery):
+    """What to export, and how.
+
+    Attributes:
+        format: of the archive.
+    """
+
+    format: ArchiveFormat = "tar.gz"
+
+
+class ImportQuery(Query):
+    """How to import.
+
+    Attributes:
+        conflict: what to do with documents that exist with other bytes.
+    """
+
+    conflict: ConflictPolicy = "fail"
+
+
+class AuditQuery(Query):
+    """Which acts to list.
+
+    Attributes:
+        limit: how many at most.
+        outcome: those that were done, or those that were refused.
+        cursor: ``nextCursor`` of the page before.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
+    outcome: Outcome = "done"
+    cursor: str | Absent = None
+
+
+_Query = TypeVar("_Query", bound=Query)
+
+
+def parse_query(shape: type[_Query], query: MultiDict[str, str]) -> _Query:
+    """Validate a query string.
 
     Raises:
         InvalidScope: ``scope`` is neither of the two.
+        InputError: another field is not what it must be; the message says what that is.
     """
-    named = query.get("scope")
-    return get_args(Scope) if named is None else (scope_of(named),)
+    try:
+        return shape.model_validate(query.to_dict())
+    except ValidationError as error:
+        name = str(error.errors(include_url=False, include_input=False)[0]["loc"][0])
+        raise _refusal(name, shape.model_json_schema()["properties"][name]) from None
 
 
 def scope_of(text: str) -> Scope:
@@ -76,3 +168,16 @@ def scope_of(text: str) -> Scope:
             known: Scope = scope
             return known
     raise InvalidScope(InvalidScope.default)
+
+
+def _refusal(name: str, rule: dict[str, Any]) -> InputError:
+    if name == InvalidScope.field:
+        return InvalidScope(InvalidScope.default)
+    match rule:
+        case {"type": "integer", "minimum": least, "maximum": most}:
+            must = f"a whole number from {least} to {most}"
+        case {"enum": words}:
+            must = f"one of {', '.join(words)}"
+        case _:
+            must = f"a text of 1 to {rule.get('maxLength', MAX_TEXT_CHARS)} characters"
+    return InputError(f"`{name}` must be {must}")

@@ -66,8 +66,8 @@ class Relay:
         self._ending.set()
         self._hub.close()
 
-    def _frames(self, subscription: Subscription, client: ClientSocket | None) -> Iterator[bytes]:
-        yield _RETRY
+    def follow(self, subscription: Subscription) -> Iterator[Envelope | None]:
+        """Give the events of a subscription until it is over or this process stops; None after a silence."""
         while not self._ending.is_set():
             try:
                 envelope = subscription.next(self._heartbeat_s)
@@ -77,9 +77,15 @@ class Relay:
                 _log.warning("stream_waits_for_storage", reason=str(error))
                 self._ending.wait(STORAGE_PAUSE_S)
                 envelope = None
+            if envelope is not None or not self._ending.is_set():
+                yield envelope
+
+    def _frames(self, subscription: Subscription, client: ClientSocket | None) -> Iterator[bytes]:
+        yield _RETRY
+        for envelope in self.follow(subscription):
             if envelope is not None:
                 yield frame(envelope)
-            elif self._ending.is_set() or has_left(client):
+            elif has_left(client):
                 return
             else:
                 yield _HEARTBEAT

@@ -40,11 +40,17 @@ class Route:
         view: gets the path's parameters, and ``selector`` where the path names a workspace.
         role: what a caller's token must have; ``open`` asks for no token.
         is_global: whether the route belongs to no workspace.
+        is_socket: whether the view answers requests for a WebSocket; it gets ordinary ones, too, to refuse.
         query: model of the query string.
-        body: model of the body; None where none is read.
+        body: model of the body; None where no JSON is read.
+        takes: content types of a body that is no JSON.
+        reads: headers of the request that this route looks at, beyond those that any route does.
         status: of the answer when all went well.
         answer: model of that answer's body; None for one without a body, or that is no JSON.
-        refusals: errors of this route alone, beyond those that any route can end with.
+        media: content types of an answer that is no JSON.
+        sends: headers of that answer, beyond those of any; one with an ``ETag`` can be a 304.
+        refusals: errors of this route alone, beyond those that any route can end with or that what it reads
+            can be refused with.
         audited: tells from a request's body whether the audit is to have it. It has all that operators alone
             may do, reading aside.
     """
@@ -55,10 +61,15 @@ class Route:
     view: View
     role: Role = "client"
     is_global: bool = False
+    is_socket: bool = False
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
+    takes: tuple[str, ...] = ()
+    reads: tuple[str, ...] = ()
     status: int = 200
     answer: type[BaseModel] | None = None
+    media: tuple[str, ...] = ()
+    sends: tuple[str, ...] = ()
     refusals: tuple[type[MemlaneError], ...] = ()
     audited: Audited = never
 
@@ -85,6 +96,8 @@ def serve_routes(app: Flask, parts: Iterable[HasRoutes]) -> None:
     for route in routes.values():
         for rule in route.rules:
             app.add_url_rule(rule, endpoint=route.name, view_func=route.view, methods=[route.method])
+            if route.is_socket:  # a rule is for the one kind of request or for the other
+                app.add_url_rule(rule, endpoint=route.name, methods=[route.method], websocket=True)
     app.extensions[ROUTES] = MappingProxyType(routes)
 
 

@@ -8,6 +8,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -15,8 +16,9 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope
+from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope, Usage
 from core.text import js_trim, utf8_size, well_formed
+from web.answers import Absent, Shown, ShownAs, TaskProgress, TaskResult
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
@@ -62,6 +64,11 @@ def _true_or_absent(value: bool | None) -> bool | None:  # noqa: FBT001 - pydant
     return value or None
 
 
+# the description can't say bytes; it asks for a character that is not blank as JavaScript sees it
+_WORDS = {"minLength": 1, "maxLength": MAX_CONTENT_BYTES, "pattern": r"[^\s\u0000\uFEFF]"}
+Words = Annotated[str, BeforeValidator(_normalise), Field(json_schema_extra=_WORDS)]
+
+
 class TaskBody(BaseModel):
     """What a request for a task says; unknown fields are ignored."""
 
@@ -69,7 +76,7 @@ class TaskBody(BaseModel):
         alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
     )
 
-    scope: Annotated[Scope | None, BeforeValidator(_refuse_null)] = None
+    scope: Annotated[Scope | Absent, BeforeValidator(_refuse_null)] = None
     dry_run: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
 
     @property
@@ -85,8 +92,10 @@ class TaskBody(BaseModel):
 class RememberBody(TaskBody):
     """What a remember request says."""
 
-    content: Annotated[str, BeforeValidator(_normalise), AfterValidator(_checker(InvalidContent))]
-    context_mode: Annotated[ContextMode, BeforeValidator(_default_mode)] = "workspace"
+    content: Annotated[Words, AfterValidator(_checker(InvalidContent))]
+    context_mode: Annotated[
+        ContextMode, BeforeValidator(_default_mode, json_schema_input_type=ContextMode | None)
+    ] = "workspace"
 
     @property
     def mode(self) -> ContextMode:
@@ -97,7 +106,7 @@ class RememberBody(TaskBody):
 class ForgetBody(TaskBody):
     """What a forget request says."""
 
-    query: Annotated[str, BeforeValidator(_normalise), AfterValidator(_checker(InvalidQuery))]
+    query: Annotated[Words, AfterValidator(_checker(InvalidQuery))]
     purge: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
 
     @model_validator(mode="after")
@@ -160,50 +169,46 @@ def _first_refusal(error: ValidationError) -> Refusal:
 Outcome = Literal["completed", "failed", "cancelled"]
 
 
-class TaskError(BaseModel):
+class TaskError(Shown):
     """Why a task failed: a stable code and its fixed public text."""
 
     code: str
     message: str
 
 
-class TaskObject(BaseModel):
-    """A task as HTTP callers see it; fields that are None are left out.
+class TaskObject(Shown):
+    """A task; ``result`` and ``error`` are null until it has ended, then one of them is left out.
 
     Attributes:
-        created_at, updated_at, started_at, finished_at: RFC 3339 UTC with milliseconds.
+        created_at, updated_at, started_at, finished_at: RFC 3339, UTC, milliseconds.
         status: one of the contract's four; a cancelled task is ``failed`` with code ``task_cancelled``.
-        result: once completed; home is shown as ``~`` in its paths.
+        scope: as it was sent.
+        result: once completed.
         error: once failed.
-        outcome: how it ended; absent before.
+        attempt: runs so far.
         position: place in the lane while queued, 1 is next.
+        outcome: how it ended; absent before.
         revision: id of the commit, if memory changed.
+        usage: what it cost, as far as that is known.
         cancel_requested: somebody wants it cancelled; it completes all the same if it had committed.
         progress: how far it is, while it runs and once it said so.
     """
-
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, frozen=True)
 
     task_id: str
     status: Literal["queued", "running", "completed", "failed"]
     created_at: str
     updated_at: str
-    context_mode: str | None = None
-    scope: str | None = None
-    result: dict[str, Any] | None = None
+    context_mode: str | Absent = None
+    scope: str | Absent = None
+    result: Annotated[dict[str, Any], ShownAs(TaskResult)] | None = None
     error: TaskError | None = None
     workspace_id: str
     attempt: int
-    position: int | None = None
-    started_at: str | None = None
-    finished_at: str | None = None
-    outcome: Outcome | None = None
-    revision: str | None = None
-    usage: dict[str, Any] | None = None
-    cancel_requested: Literal[True] | None = None
-    progress: dict[str, Any] | None = None
-
-    def to_wire(self) -> dict[str, Any]:
-        """Render for JSON; fields that are None are left out, but not what is None inside of one."""
-        whole = self.model_dump(mode="json", by_alias=True)
-        return {name: value for name, value in whole.items() if value is not None}
+    position: int | Absent = None
+    started_at: str | Absent = None
+    finished_at: str | Absent = None
+    outcome: Outcome | Absent = None
+    revision: str | Absent = None
+    usage: Annotated[dict[str, Any], ShownAs(Usage)] | Absent = None
+    cancel_requested: Literal[True] | Absent = None
+    progress: Annotated[dict[str, Any], ShownAs(TaskProgress)] | Absent = None

@@ -47,9 +47,11 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
             library,
             open_oversight(settings),
         )
-        return create_app(
+        app = create_app(
             settings, parts, keyring=single_token(TOKEN), home=Path.home(), heartbeat_s=heartbeat_s
         )
+        app.config["SOCK_SERVER_OPTIONS"]["ping_interval"] = heartbeat_s
+        return app
 
     configure_logs(process="web")
     serve(make, socket.socket(fileno=listener_fd))

@@ -1,32 +1,31 @@
 """A workspace's memory as one archive: taken out, brought in."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, get_args
+from typing import Any, Final
 
 from flask import request
 from werkzeug.wrappers import Response
 
-from core.acp import MAX_BODY_BYTES, ArchiveFormat, ConflictPolicy
+from core.acp import MAX_BODY_BYTES, ArchiveFormat
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
 from jobs.tasks import Submission, compact_json
 from memory.archive import pack
-from memory.errors import ArchiveTooLarge
+from memory.errors import ArchiveInvalid, ArchiveTooLarge, StoreUnusable
 from memory.library import Library
 from memory.unpacking import unpack
 from web.body import read_bytes
-from web.client_id import Callers
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID
 from web.offload import offload
-from web.query import choice_in, scopes_in
+from web.query import ExportQuery, ImportQuery, parse_query
 from web.route import Route, always
-from web.routes.memory import ANY_TASK, accepted
+from web.routes.memory import ACCEPTED_HEADERS, ANY_TASK, SUBMIT_REFUSALS, accepted
+from web.schemas import TaskObject
 from web.selector import select
 
 _TYPES: Final[Mapping[ArchiveFormat, str]] = {"tar.gz": "application/gzip", "zip": "application/zip"}
 _FORMATS: Final = {media_type: archive_format for archive_format, media_type in _TYPES.items()}
-_DEFAULT_FORMAT: Final = "tar.gz"
-_DEFAULT_POLICY: Final = "fail"
 
 
 class ArchiveRoutes:
@@ -42,28 +41,43 @@ class ArchiveRoutes:
 
     def routes(self) -> Iterable[Route]:
         """Declare the two routes."""
-        yield Route(name="export_memory", method="GET", path="/memory/export", view=self.export)
+        yield Route(
+            name="export_memory",
+            method="GET",
+            path="/memory/export",
+            view=self.export,
+            query=ExportQuery,
+            media=tuple(_FORMATS),
+            sends=("Content-Disposition",),
+            refusals=(ArchiveTooLarge, StoreUnusable),
+        )
         yield Route(
             name="import_memory",
             method="POST",
             path="/memory/import",
             view=self.import_archive,
             audited=always,
+            query=ImportQuery,
+            takes=tuple(_FORMATS),
+            reads=(CLIENT_ID_HEADER,),
+            status=202,
+            answer=TaskObject,
+            sends=ACCEPTED_HEADERS,
+            refusals=(*SUBMIT_REFUSALS, ArchiveInvalid, ArchiveTooLarge),
         )
 
     def export(self, selector: str | None = None) -> Response:
         """Send all memories of the wanted scopes as one archive."""
         workspace = select(self._workspaces, selector)
-        scopes = scopes_in(request.args)
-        archive_format = choice_in(request.args, "format", _TYPES, default=_DEFAULT_FORMAT)
-        archive = offload(lambda: pack(self._library.export(workspace.path, scopes), archive_format))
-        headers = {"Content-Disposition": f'attachment; filename="{_name(workspace, archive_format)}"'}
-        return Response(archive, headers=headers, content_type=_TYPES[archive_format])
+        query = parse_query(ExportQuery, request.args)
+        archive = offload(lambda: pack(self._library.export(workspace.path, query.scopes), query.format))
+        headers = {"Content-Disposition": f'attachment; filename="{_name(workspace, query.format)}"'}
+        return Response(archive, headers=headers, content_type=_TYPES[query.format])
 
     def import_archive(self, selector: str | None = None) -> Response:
         """Queue the task that writes the documents of an archive."""
         workspace = select(self._workspaces, selector)
-        conflict = choice_in(request.args, "conflict", get_args(ConflictPolicy), default=_DEFAULT_POLICY)
+        conflict = parse_query(ImportQuery, request.args).conflict
         archive = read_bytes(request, _FORMATS)
         archive_format = _FORMATS[request.mimetype]
         submission = Submission(

@@ -1,7 +1,6 @@
 """What this service can do, for clients that ask before they try."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from flask import request
 from werkzeug.wrappers import Response
@@ -11,6 +10,7 @@ from core.workspaces import Workspace, Workspaces
 from events.errors import StorageUnavailable
 from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
+from web.answers import Capabilities, FeatureDetails, Limits, ServedWorkspace
 from web.errors import Forbidden
 from web.principal import Principal, principal_of
 from web.problems import json_response
@@ -25,11 +25,12 @@ FEATURES = (
     "workspace_memory_dream",
     "workspace_qualified_memory",
     "memlane_workspace_events",
+    "memlane_event_sockets",
     "memlane_memory_preview",
     "memlane_memory_archive",
 )
-FEATURE_DETAILS = {"workspace_memory_remember": {"modes": ["workspace", "clean"]}}
-LIMITS = {"contentBytes": MAX_CONTENT_BYTES, "bodyBytes": MAX_BODY_BYTES, "pendingTasks": MAX_PENDING}
+FEATURE_DETAILS = {"workspace_memory_remember": FeatureDetails(modes=["workspace", "clean"])}
+LIMITS = Limits(content_bytes=MAX_CONTENT_BYTES, body_bytes=MAX_BODY_BYTES, pending_tasks=MAX_PENDING)
 
 
 class CapabilityRoutes:
@@ -41,15 +42,23 @@ class CapabilityRoutes:
 
     def routes(self) -> Iterable[Route]:
         """Declare the route."""
-        yield Route(name="capabilities", method="GET", path="/capabilities", view=self.show, is_global=True)
+        yield Route(
+            name="capabilities",
+            method="GET",
+            path="/capabilities",
+            view=self.show,
+            is_global=True,
+            answer=Capabilities,
+        )
 
     def show(self) -> Response:
         """List features, the caller's workspaces, limits, and the models in use if that can be told."""
         body = _describe(self._shown_to(principal_of(request)))
         try:
-            return json_response({**body, "models": sorted(self._jobs.models())})
+            models = sorted(self._jobs.models())
         except StorageUnavailable:
-            return json_response(body)
+            models = None
+        return json_response(body.model_copy(update={"models": models}).to_wire())
 
     def _shown_to(self, principal: Principal) -> list[Workspace]:
         shown = [workspace for workspace in self._workspaces if principal.may_enter(workspace.id)]
@@ -58,19 +67,16 @@ class CapabilityRoutes:
         return shown
 
 
-def _describe(workspaces: Sequence[Workspace]) -> dict[str, Any]:
-    return {
-        "v": 1,
-        "protocolVersions": {"current": "v1", "supported": ["v1"]},
-        "mode": "http-bridge",
-        "features": list(FEATURES),
-        "featureDetails": FEATURE_DETAILS,
-        "workspaceCwd": workspaces[0].path,
-        "transports": ["rest"],
-        "workspaces": [
+def _describe(workspaces: Sequence[Workspace]) -> Capabilities:
+    return Capabilities(
+        features=list(FEATURES),
+        feature_details=FEATURE_DETAILS,
+        workspace_cwd=workspaces[0].path,
+        transports=["rest"],
+        workspaces=[
             # nothing here runs a workspace's code, so none needs to earn trust first
-            {"id": workspace.id, "cwd": workspace.path, "primary": workspace.primary, "trusted": True}
+            ServedWorkspace(id=workspace.id, cwd=workspace.path, primary=workspace.primary, trusted=True)
             for workspace in workspaces
         ],
-        "limits": LIMITS,
-    }
+        limits=LIMITS,
+    )

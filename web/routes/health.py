@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from werkzeug.wrappers import Response
 
 from jobs.client import JobsClient
+from web.answers import Health
 from web.errors import NotReady
 from web.problems import json_response
 from web.route import Route
@@ -29,15 +30,24 @@ class HealthRoutes:
             ("live", "/health/live", self.live),
             ("ready", "/health/ready", self.ready),
         ):
-            yield Route(name=name, method="GET", path=path, view=view, role="open", is_global=True)
+            yield Route(
+                name=name,
+                method="GET",
+                path=path,
+                view=view,
+                role="open",
+                is_global=True,
+                answer=Health,
+                refusals=(NotReady,) if view == self.ready else (),
+            )
 
     def live(self) -> Response:
         """Say that the process answers."""
-        return json_response({"status": "ok"})
+        return json_response(Health().to_wire())
 
     def ready(self) -> Response:
         """Say whether tasks would be accepted and kept. That a worker lives is no part of it."""
         readiness = self._jobs.ready()
         if not (readiness.is_fit if self._strict else readiness.storage):
             raise NotReady("Not ready")
-        return json_response({"status": "ok"})
+        return json_response(Health().to_wire())

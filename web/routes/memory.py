@@ -11,23 +11,27 @@ from werkzeug.wrappers import Response
 
 from core.ids import Kind, kind_of
 from core.workspaces import Workspace, Workspaces
+from events.errors import StorageFull
 from jobs.client import JobsClient
+from jobs.errors import MemoryUnavailable, NoPreview, Overloaded, QueueFull, TaskFinished
 from jobs.previews import apply_preview
 from jobs.tasks import Submission, Task
-from memory.errors import StoreUnusable
+from memory.errors import PreviewStale, StoreUnusable
 from memory.library import Library
-from web.client_id import Callers
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID
 from web.errors import DreamTaskNotFound, ForgetTaskNotFound, RememberTaskNotFound, TaskNotFound
 from web.offload import offload
 from web.problems import json_response, revalidated
-from web.route import Audited, Method, Route, View, always, never
-from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
+from web.route import Route, View, always
+from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, TaskObject, parse_body
 from web.selector import prefix_of, select
 from web.task_view import describe, describe_accepted
 
 POLL_AFTER_S = 1
 ANY_TASK = "/memory/tasks"
+ACCEPTED_HEADERS = ("Location", "Retry-After")
+SUBMIT_REFUSALS = (MemoryUnavailable, QueueFull, Overloaded, StorageFull)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +55,6 @@ KINDS_OF_TASK = (
 )
 
 
-def _purges(body: Mapping[str, Any]) -> bool:
-    return body.get("purge") is True
-
-
-_AUDITED: Mapping[str, Audited] = {
-    "forget": _purges,
-    **{f"cancel_{kind.kind}": always for kind in KINDS_OF_TASK},
-}
-
-
 class MemoryRoutes:
     """``…/memory/{remember,forget,dream}`` and ``…/memory/tasks``."""
 
@@ -77,27 +71,37 @@ class MemoryRoutes:
         """Declare the routes of each kind, and of tasks of any kind."""
         for kind in KINDS_OF_TASK:
             yield from self._routes_of(kind)
-        one = f"{ANY_TASK}/<task_id>"
-        yield Route(name="find_task", method="GET", path=one, view=self.find_any)
-        yield Route(
-            name="cancel_task", method="POST", path=f"{one}/cancel", view=self.cancel_any, audited=always
-        )
+        yield _finding("find_task", ANY_TASK, self.find_any, not_found=TaskNotFound)
+        yield _cancelling("cancel_task", ANY_TASK, self.cancel_any, not_found=TaskNotFound)
 
     def _routes_of(self, kind: KindOfTask) -> Iterable[Route]:
-        declared: tuple[tuple[str, Method, str, View], ...] = (
-            (kind.kind, "POST", "", self.submit),
-            (f"find_{kind.kind}", "GET", "/<task_id>", self.find),
-            (f"cancel_{kind.kind}", "POST", "/<task_id>/cancel", self.cancel),
-            (f"apply_{kind.kind}", "POST", "/<task_id>/apply", self.apply),
+        yield Route(
+            name=kind.kind,
+            method="POST",
+            path=kind.path,
+            view=partial(self.submit, kind),
+            audited=_purges,
+            body=kind.body,
+            reads=(CLIENT_ID_HEADER,),
+            status=202,
+            answer=TaskObject,
+            sends=ACCEPTED_HEADERS,
+            refusals=SUBMIT_REFUSALS,
         )
-        for name, method, end, view in declared:
-            yield Route(
-                name=name,
-                method=method,
-                path=f"{kind.path}{end}",
-                view=partial(view, kind),
-                audited=_AUDITED.get(name, never),
-            )
+        find, cancel = partial(self.find, kind), partial(self.cancel, kind)
+        yield _finding(f"find_{kind.kind}", kind.path, find, not_found=kind.not_found)
+        yield _cancelling(f"cancel_{kind.kind}", kind.path, cancel, not_found=kind.not_found)
+        yield Route(
+            name=f"apply_{kind.kind}",
+            method="POST",
+            path=f"{kind.path}/<task_id>/apply",
+            view=partial(self.apply, kind),
+            reads=(CLIENT_ID_HEADER,),
+            status=202,
+            answer=TaskObject,
+            sends=ACCEPTED_HEADERS,
+            refusals=(*SUBMIT_REFUSALS, kind.not_found, NoPreview, PreviewStale),
+        )
 
     def submit(self, kind: KindOfTask, selector: str | None = None) -> Response:
         """Queue a task: 202 with the task and where to look for it."""
@@ -175,6 +179,37 @@ class MemoryRoutes:
 
     def _shown(self, task: Task) -> Response:
         return revalidated(describe(task, home=self._home))
+
+
+def _finding(name: str, path: str, view: View, *, not_found: type[TaskNotFound]) -> Route:
+    return Route(
+        name=name,
+        method="GET",
+        path=f"{path}/<task_id>",
+        view=view,
+        reads=(CLIENT_ID_HEADER,),
+        answer=TaskObject,
+        sends=("ETag",),
+        refusals=(not_found,),
+    )
+
+
+def _purges(body: Mapping[str, Any]) -> bool:
+    return body.get("purge") is True
+
+
+def _cancelling(name: str, path: str, view: View, *, not_found: type[TaskNotFound]) -> Route:
+    return Route(
+        name=name,
+        method="POST",
+        path=f"{path}/<task_id>/cancel",
+        view=view,
+        audited=always,
+        reads=(CLIENT_ID_HEADER,),
+        status=202,
+        answer=TaskObject,
+        refusals=(not_found, TaskFinished),
+    )
 
 
 def accepted(task: Task, workspace: Workspace, *, path: str, named: bool) -> Response:

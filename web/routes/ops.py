@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 
 from flask import request
-from pydantic import BaseModel
 from werkzeug.wrappers import Response
 
 from core.errors import InputError
 from core.workspaces import Workspaces
-from jobs.audit import OUTCOMES, Act, is_cursor
+from jobs.audit import Act, is_cursor
 from jobs.oversight import Oversight
+from web.answers import Shown
 from web.errors import WorkspaceMismatch
 from web.ops_view import (
     ActList,
@@ -26,12 +26,9 @@ from web.ops_view import (
 from web.paging import link_to_next
 from web.principal import principal_of
 from web.problems import json_response
-from web.query import choice_in, limit_in
+from web.query import AuditQuery, parse_query
 from web.route import Route
 from web.selector import select
-
-DEFAULT_PAGE = 50
-MAX_PAGE = 200
 
 
 class OpsRoutes:
@@ -54,7 +51,14 @@ class OpsRoutes:
         )
         yield see(name="list_workers", path="/ops/workers", view=self.list_workers, answer=WorkerList)
         yield see(name="show_stats", path="/ops/stats", view=self.show_stats, answer=Stats)
-        yield see(name="list_acts", path="/ops/audit", view=self.list_acts, answer=ActList)
+        yield see(
+            name="list_acts",
+            path="/ops/audit",
+            view=self.list_acts,
+            query=AuditQuery,
+            answer=ActList,
+            sends=("Link",),
+        )
 
     def list_lanes(self) -> Response:
         """Show how the lanes of the caller's workspaces stand."""
@@ -84,11 +88,8 @@ class OpsRoutes:
 
     def list_acts(self) -> Response:
         """List who did what, or with ``outcome=refused`` who was refused, newest first."""
-        query, principal = request.args, principal_of(request)
-        limit = limit_in(query, default=DEFAULT_PAGE, most=MAX_PAGE)
-        outcome = choice_in(query, "outcome", OUTCOMES, default="done")
-        cursor = query.get("cursor")
-        if cursor is not None and not is_cursor(cursor):
+        query, principal = parse_query(AuditQuery, request.args), principal_of(request)
+        if query.cursor is not None and not is_cursor(query.cursor):
             raise InputError("`cursor` must be the `nextCursor` of the page before")
 
         def accepts(act: Act) -> bool:
@@ -96,10 +97,10 @@ class OpsRoutes:
                 return True
             return act.workspace is not None and principal.may_enter(act.workspace)
 
-        page = self._audit.page(outcome, limit=limit, cursor=cursor, accepts=accepts)
+        page = self._audit.page(query.outcome, limit=query.limit, cursor=query.cursor, accepts=accepts)
         listed = ActList(entries=[show_act(entry) for entry in page.entries], next_cursor=page.next_cursor)
-        return _answer(listed, headers=link_to_next(limit=limit, cursor=page.next_cursor))
+        return _answer(listed, headers=link_to_next(limit=query.limit, cursor=page.next_cursor))
 
 
-def _answer(body: BaseModel, *, headers: Mapping[str, str] | None = None) -> Response:
-    return json_response(body.model_dump(mode="json", by_alias=True), headers=headers)
+def _answer(body: Shown, *, headers: Mapping[str, str] | None = None) -> Response:
+    return json_response(body.to_wire(), headers=headers)

@@ -10,18 +10,18 @@ from core.workspaces import Workspaces
 from jobs.client import JobsClient
 from jobs.tasks import Submission
 from memory.content import digest
-from memory.errors import CommitConflict
+from memory.errors import CommitConflict, StoreUnusable
 from memory.library import KnownDocument, Library
 from memory.names import is_pinned
 from memory.standing import is_under_review
-from web.client_id import Callers
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID
 from web.errors import DocumentNotFound, NotUnderReview
 from web.offload import offload
 from web.query import scope_of
 from web.route import Route
-from web.routes.memory import ANY_TASK, accepted
-from web.schemas import ReviewBody, parse_body
+from web.routes.memory import ACCEPTED_HEADERS, ANY_TASK, SUBMIT_REFUSALS, accepted
+from web.schemas import ReviewBody, TaskObject, parse_body
 from web.selector import select
 
 
@@ -39,7 +39,25 @@ class ReviewRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the route."""
         path = "/memory/documents/<scope>/<path:path>/review"
-        yield Route(name="review_document", method="POST", path=path, view=self.review, role="operator")
+        yield Route(
+            name="review_document",
+            method="POST",
+            path=path,
+            view=self.review,
+            role="operator",
+            body=ReviewBody,
+            reads=(CLIENT_ID_HEADER,),
+            status=202,
+            answer=TaskObject,
+            sends=ACCEPTED_HEADERS,
+            refusals=(
+                *SUBMIT_REFUSALS,
+                DocumentNotFound,
+                NotUnderReview,
+                CommitConflict,
+                StoreUnusable,
+            ),
+        )
 
     def review(self, scope: str, path: str, selector: str | None = None) -> Response:
         """Queue the task that approves or rejects a document as it was seen."""

@@ -1,30 +1,29 @@
 """What was committed to a workspace's memory: a list, diffs, and taking one back."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from flask import request
-from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Response
 
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
 from jobs.tasks import Submission
+from memory.errors import CommitConflict, RevisionNotFound, RevisionPruned, RevisionUndone, StoreUnusable
 from memory.library import Library
 from memory.revisions import RevisionPage
-from web.client_id import Callers
+from web.answers import RevisionPage as ShownPage
+from web.answers import ShownRevision
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID
-from web.memory_view import describe_diff, describe_revision
+from web.memory_view import describe_changes, describe_revision
 from web.offload import offload
 from web.paging import link_to_next
 from web.problems import json_response
-from web.query import limit_in, scope_of
+from web.query import RevisionsQuery, parse_query
 from web.route import Route, always
-from web.routes.memory import ANY_TASK, accepted
+from web.routes.memory import ACCEPTED_HEADERS, ANY_TASK, SUBMIT_REFUSALS, accepted
+from web.schemas import TaskObject
 from web.selector import select
-
-DEFAULT_PAGE = 50
-MAX_PAGE = 200
 
 
 class RevisionRoutes:
@@ -42,29 +41,63 @@ class RevisionRoutes:
         """Declare the routes."""
         path = "/memory/revisions"
         one = f"{path}/<revision>"
-        yield Route(name="list_revisions", method="GET", path=path, view=self.list_revisions)
-        yield Route(name="show_revision", method="GET", path=one, view=self.show_revision)
-        yield Route(name="undo_revision", method="POST", path=f"{one}/undo", view=self.undo, audited=always)
+        yield Route(
+            name="list_revisions",
+            method="GET",
+            path=path,
+            view=self.list_revisions,
+            query=RevisionsQuery,
+            answer=ShownPage,
+            sends=("Link",),
+            refusals=(RevisionNotFound, StoreUnusable),
+        )
+        yield Route(
+            name="show_revision",
+            method="GET",
+            path=one,
+            view=self.show_revision,
+            answer=ShownRevision,
+            refusals=(RevisionNotFound, RevisionPruned, StoreUnusable),
+        )
+        yield Route(
+            name="undo_revision",
+            method="POST",
+            path=f"{one}/undo",
+            view=self.undo,
+            audited=always,
+            reads=(CLIENT_ID_HEADER,),
+            status=202,
+            answer=TaskObject,
+            sends=ACCEPTED_HEADERS,
+            refusals=(
+                *SUBMIT_REFUSALS,
+                RevisionNotFound,
+                RevisionPruned,
+                RevisionUndone,
+                CommitConflict,
+                StoreUnusable,
+            ),
+        )
 
     def list_revisions(self, selector: str | None = None) -> Response:
         """List revisions, newest first, of all documents or of one."""
         workspace = select(self._workspaces, selector)
-        limit = limit_in(request.args, default=DEFAULT_PAGE, most=MAX_PAGE)
-        query = request.args
-        page = offload(lambda: self._page(workspace, query, limit=limit))
-        body = {"revisions": [describe_revision(one) for one in page.revisions], "nextBefore": page.before}
-        return json_response(body, headers=link_to_next(before=page.before))
+        query = parse_query(RevisionsQuery, request.args)
+        page = offload(lambda: self._page(workspace, query))
+        shown = ShownPage(
+            revisions=[describe_revision(one) for one in page.revisions], next_before=page.before
+        )
+        return json_response(shown.to_wire(), headers=link_to_next(before=page.before))
 
     def show_revision(self, revision: str, selector: str | None = None) -> Response:
         """Show one revision with its diffs."""
         workspace = select(self._workspaces, selector)
 
-        def read() -> dict[str, Any]:
+        def read() -> ShownRevision:
             revisions, roots = self._library.revisions(), self._library.roots(workspace.path)
-            found, diffs = revisions.find(revision, roots), revisions.diff(revision, roots)
-            return describe_revision(found) | {"diff": [describe_diff(one) for one in diffs]}
+            return describe_changes(revisions.find(revision, roots), revisions.diff(revision, roots))
 
-        return json_response(offload(read))
+        return json_response(offload(read).to_wire())
 
     def undo(self, revision: str, selector: str | None = None) -> Response:
         """Queue the task that takes a revision back."""
@@ -89,10 +122,9 @@ class RevisionRoutes:
         else:
             self._library.revisions().require_kept(revision, roots)
 
-    def _page(self, workspace: Workspace, query: MultiDict[str, str], *, limit: int) -> RevisionPage:
+    def _page(self, workspace: Workspace, query: RevisionsQuery) -> RevisionPage:
         revisions, roots = self._library.revisions(), self._library.roots(workspace.path)
-        before, path = query.get("before"), query.get("path")
-        if path is None:
+        limit, before = query.limit, query.before
+        if query.path is None or query.scope is None:
             return revisions.page(roots, limit=limit, before=before)
-        scope = scope_of(query.get("scope", ""))
-        return revisions.history_of(roots, scope, path, limit=limit, before=before)
+        return revisions.history_of(roots, query.scope, query.path, limit=limit, before=before)

@@ -68,6 +68,7 @@ class Leaf(DependencyError):
         (ArchiveInvalid("a", "x"), 400, "invalid_archive"),
         (ArchiveTooLarge("x"), 413, "archive_too_large"),
         (errors.UnsupportedMediaType("x"), 415, "unsupported_media_type"),
+        (errors.UpgradeRequired(), 426, "upgrade_required"),
         (IdempotencyMismatch("x"), 422, "idempotency_mismatch"),
         (QueueFull("x", retry_after_s=7), 429, "remember_queue_full"),
         (MemlaneError("x"), 500, "internal"),
