@@ -59,6 +59,18 @@ class TaskFinished(StateError):
     code = "task_finished"
 
 
+class TaskNotFinished(StateError):
+    """The task has not ended; only the request of one that has is repeated."""
+
+    code = "task_not_finished"
+
+
+class InputGone(StateError):
+    """The request of the task to repeat is not kept any more."""
+
+    code = "input_gone"
+
+
 class NoPreview(StateError):
     """The task has no preview to apply: it has not completed, was no dry run, or 16 tries have failed."""
 

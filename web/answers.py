@@ -256,7 +256,9 @@ class ShownProblem(Shown):
     Attributes:
         error: for people.
         code: for programs: stable.
+        session_id: the session that is not known here, or not the client's.
         client_id: the id that is not known here.
+        limit: how many there may be.
         workspace_count: how many workspaces are served.
         member, reason: what is wrong with which member of an archive.
         documents: that are not as the request takes them to be.
@@ -264,7 +266,9 @@ class ShownProblem(Shown):
 
     error: str
     code: str
+    session_id: str | Absent = None
     client_id: str | Absent = None
+    limit: int | Absent = None
     workspace_count: int | Absent = None
     member: Text | Absent = None
     reason: str | Absent = None

@@ -26,19 +26,24 @@ from web.gate import Gate
 from web.keyring import Keyring
 from web.principal import PRINCIPAL, Principal
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
+from web.reception import Reception
 from web.relay import HEARTBEAT_S, Relay
 from web.route import HasRoutes, routes_of, serve_routes
 from web.routes.archives import ArchiveRoutes
 from web.routes.capabilities import CapabilityRoutes
 from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
+from web.routes.followups import FollowUpRoutes
 from web.routes.health import HealthRoutes
 from web.routes.memory import MemoryRoutes
 from web.routes.ops import OpsRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
+from web.routes.tasks import TaskRoutes
 from web.sockets import SERVER_OPTIONS
 from web.throttle import Throttle
+from web.visible_tasks import VisibleTasks
+from web.watch import TaskWatch
 
 RELAY = "memlane.relay"
 
@@ -66,7 +71,7 @@ def create_app(
         settings: for the names that ``Host`` may hold, and how often tokens may ask.
         keyring: the bearer tokens, one of which every route but the open ones asks for.
         home: absolute path that answers show as ``~``.
-        heartbeat_s: longest silence on an event stream, seconds.
+        heartbeat_s: longest silence on an event stream, seconds; a client that left is noticed within it.
 
     Returns:
         The application; ``extensions[RELAY]`` is its relay, whose ``end_all`` a stopping server calls.
@@ -76,7 +81,8 @@ def create_app(
     app.url_map.merge_slashes = False
     app.config["SOCK_SERVER_OPTIONS"] = dict(SERVER_OPTIONS)
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
-    serve_routes(app, _interface(settings, parts, relay, home=str(home)))
+    watch = TaskWatch(parts.hub, look_s=heartbeat_s)
+    serve_routes(app, _interface(settings, parts, relay, watch=watch, home=str(home)))
     _check_requests(app, settings, parts)
     app.register_error_handler(MemlaneError, _answer_ours)
     app.register_error_handler(HTTPException, _answer_framework)
@@ -98,15 +104,20 @@ def _check_requests(app: Flask, settings: Settings, parts: WebParts) -> None:
         app.after_request(note)
 
 
-def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) -> Iterable[HasRoutes]:
+def _interface(
+    settings: Settings, parts: WebParts, relay: Relay, *, watch: TaskWatch, home: str
+) -> Iterable[HasRoutes]:
     jobs, library, workspaces = parts.jobs, parts.library, parts.workspaces
     callers = Callers(parts.sessions)
+    tasks, reception = VisibleTasks(jobs, callers), Reception(jobs, callers, home=home)
     return (
-        MemoryRoutes(jobs, library, workspaces, callers=callers, home=home),
+        MemoryRoutes(workspaces, reception),
+        TaskRoutes(workspaces, tasks, watch=watch, home=home),
+        FollowUpRoutes(jobs, library, workspaces, tasks=tasks, reception=reception),
         DocumentRoutes(library, workspaces),
-        ReviewRoutes(jobs, library, workspaces, callers=callers),
-        RevisionRoutes(jobs, library, workspaces, callers=callers),
-        ArchiveRoutes(jobs, library, workspaces, callers=callers),
+        ReviewRoutes(library, workspaces, reception),
+        RevisionRoutes(jobs, library, workspaces, reception=reception),
+        ArchiveRoutes(library, workspaces, reception),
         CapabilityRoutes(jobs, workspaces),
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),

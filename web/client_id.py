@@ -7,9 +7,9 @@ from core.workspaces import Workspace
 from events.errors import InvalidClientId
 from events.sessions import Caller, ClientSessions
 from jobs.viewer import Viewer
+from web.principal import principal_of
 
 CLIENT_ID_HEADER = "X-Qwen-Client-Id"
-OWNER = "default"  # name of the one token that there is
 
 
 def caller_of(request: Request) -> Caller:
@@ -21,7 +21,7 @@ def caller_of(request: Request) -> Caller:
     given = request.headers.get(CLIENT_ID_HEADER, "")
     if given and not is_client_id(given):
         raise InvalidClientId(f"`{CLIENT_ID_HEADER}` must be a non-empty token of 128 characters or fewer")
-    return Caller(OWNER, ClientId(given) if given else None)
+    return Caller(principal_of(request).id, ClientId(given) if given else None)
 
 
 class Callers:

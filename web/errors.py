@@ -161,6 +161,24 @@ class WorkspaceMismatch(InputError):
         self.workspace_count = workspace_count
 
 
+class InvalidIdempotencyKey(InputError):
+    """The key that tells a request sent again from a new one has not its shape."""
+
+    code = "invalid_idempotency_key"
+
+    def __init__(self) -> None:
+        super().__init__("`Idempotency-Key` must be 1 to 255 printable ASCII characters")
+
+
+class NotAcceptable(InputError):
+    """The caller takes none of the media types that the route answers with."""
+
+    code = "not_acceptable"
+
+    def __init__(self) -> None:
+        super().__init__("Not Acceptable")
+
+
 class TaskNotFound(InputError):
     """No such task for this caller: unknown, evicted, of another kind, workspace or client."""
 

@@ -2,7 +2,7 @@
 
 from core.clock import rfc3339
 from core.workspaces import Workspace
-from jobs.audit import Entry, Outcome
+from jobs.audit import ActOutcome, Entry
 from jobs.board import LaneLease, LaneView, Load, RunningTask, WorkerView
 from web.answers import Shown
 
@@ -75,7 +75,7 @@ class ShownAct(Shown):
     action: str
     target: str
     status: int
-    outcome: Outcome
+    outcome: ActOutcome
     code: str | None
     workspace_id: str | None
     client_id: str | None

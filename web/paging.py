@@ -1,20 +1,20 @@
-"""The way from one page of a list to the next (RFC 8288)."""
+"""From one page of a listing to the next."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
-from flask import request
+from werkzeug.wrappers import Request
 
 from web.door import TARGET
 
 
-def link_to_next(**changes: str | int | None) -> Mapping[str, str]:
-    """Headers that name the next page.
+def link_to_next(request: Request, following: Mapping[str, object] | None) -> dict[str, str]:
+    """The header that leads to the next page (RFC 8288).
 
     Args:
-        changes: what differs from the current request's query; None anywhere means that it is the last page.
+        following: what its query string says otherwise than the present one; None when there is none.
     """
-    if None in changes.values():
+    if following is None:
         return {}
-    query = urlencode({**request.args.to_dict(), **changes})
+    query = urlencode({**request.args.to_dict(), **following})
     return {"Link": f'<{request.environ[TARGET].path}?{query}>; rel="next"'}

@@ -25,12 +25,14 @@ from events.errors import (
 from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
+    InputGone,
     MemoryUnavailable,
     NoPreview,
     Overloaded,
     QueueFull,
     RateLimitExceeded,
     TaskFinished,
+    TaskNotFinished,
 )
 from memory.errors import (
     ArchiveInvalid,
@@ -117,12 +119,15 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_UPGRADE),
+    errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
     RateLimitExceeded: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
     IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
     TaskFinished: Rule(HTTPStatus.CONFLICT),
+    TaskNotFinished: Rule(HTTPStatus.CONFLICT),
+    InputGone: Rule(HTTPStatus.CONFLICT),
     NoPreview: Rule(HTTPStatus.CONFLICT),
     IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
     QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
@@ -252,9 +257,9 @@ def json_response(
     return Response(text, status=status, headers=Headers(headers or {}), content_type=content_type)
 
 
-def revalidated(body: Mapping[str, Any]) -> Response:
+def revalidated(body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Response:
     """Answer the current request with JSON, or with 304 if the caller has it already."""
-    response = json_response(body)
+    response = json_response(body, headers=headers)
     response.add_etag(weak=True)
     return response.make_conditional(request.environ)
 

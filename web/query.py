@@ -1,6 +1,7 @@
 """Query strings: what they may say, checked by the models that the interface's description shows."""
 
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -15,9 +16,12 @@ from werkzeug.datastructures import MultiDict
 
 from core.acp import ArchiveFormat, ConflictPolicy, Scope
 from core.errors import InputError
-from jobs.audit import Outcome
+from core.ids import Kind
+from jobs.audit import ActOutcome
+from jobs.tasks import STATUSES, Status
 from web.answers import Absent
 from web.errors import InvalidScope
+from web.schemas import Outcome, ShownStatus
 
 MAX_NUMBER_DIGITS = 9
 MAX_TEXT_CHARS = 1_000
@@ -106,6 +110,30 @@ class RevisionsQuery(Query):
         return self
 
 
+class TasksQuery(Query):
+    """Which tasks to list.
+
+    Attributes:
+        limit: how many at most.
+        kind: of one kind only.
+        status: as tasks show it; ``failed`` includes those that were cancelled.
+        outcome: only those that ended so.
+        cursor: ``nextCursor`` of the page before.
+    """
+
+    limit: Annotated[int, WHOLE, Field(ge=1, le=200)] = 50
+    kind: Kind | Absent = None
+    status: ShownStatus | Absent = None
+    outcome: Outcome | Absent = None
+    cursor: Annotated[int, WHOLE, Field(ge=1, le=999_999_999)] | Absent = None
+
+    @property
+    def statuses(self) -> frozenset[Status]:
+        """Statuses that records of such tasks have."""
+        shown: frozenset[Status] = STATUSES if self.status is None else _RECORDED[self.status]
+        return shown if self.outcome is None else shown & {self.outcome}
+
+
 class ExportQuery(ScopedQuery):
     """What to export, and how.
 
@@ -136,9 +164,16 @@ class AuditQuery(Query):
     """
 
     limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
-    outcome: Outcome = "done"
+    outcome: ActOutcome = "done"
     cursor: str | Absent = None
 
+
+_RECORDED: Final[Mapping[ShownStatus, frozenset[Status]]] = {
+    "queued": frozenset({"queued"}),
+    "running": frozenset({"running"}),
+    "completed": frozenset({"completed"}),
+    "failed": frozenset({"failed", "cancelled"}),
+}
 
 _Query = TypeVar("_Query", bound=Query)
 

@@ -166,6 +166,7 @@ def _first_refusal(error: ValidationError) -> Refusal:
     return refusal(found[refusal.field].get("ctx", {}).get("message", refusal.default))
 
 
+ShownStatus = Literal["queued", "running", "completed", "failed"]
 Outcome = Literal["completed", "failed", "cancelled"]
 
 
@@ -192,10 +193,12 @@ class TaskObject(Shown):
         usage: what it cost, as far as that is known.
         cancel_requested: somebody wants it cancelled; it completes all the same if it had committed.
         progress: how far it is, while it runs and once it said so.
+        request_id, traceparent: of the request that asked for it.
+        retry_of: id of the task whose request it repeats.
     """
 
     task_id: str
-    status: Literal["queued", "running", "completed", "failed"]
+    status: ShownStatus
     created_at: str
     updated_at: str
     context_mode: str | Absent = None
@@ -212,3 +215,17 @@ class TaskObject(Shown):
     usage: Annotated[dict[str, Any], ShownAs(Usage)] | Absent = None
     cancel_requested: Literal[True] | Absent = None
     progress: Annotated[dict[str, Any], ShownAs(TaskProgress)] | Absent = None
+    request_id: str | Absent = None
+    traceparent: str | Absent = None
+    retry_of: str | Absent = None
+
+
+class TaskPage(Shown):
+    """Some tasks, newest first, without their results.
+
+    Attributes:
+        next_cursor: what to ask with for older ones; null when there are none.
+    """
+
+    tasks: list[TaskObject]
+    next_cursor: str | None

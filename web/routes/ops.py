@@ -98,8 +98,9 @@ class OpsRoutes:
             return act.workspace is not None and principal.may_enter(act.workspace)
 
         page = self._audit.page(query.outcome, limit=query.limit, cursor=query.cursor, accepts=accepts)
+        following = None if page.next_cursor is None else {"limit": query.limit, "cursor": page.next_cursor}
         listed = ActList(entries=[show_act(entry) for entry in page.entries], next_cursor=page.next_cursor)
-        return _answer(listed, headers=link_to_next(limit=query.limit, cursor=page.next_cursor))
+        return _answer(listed, headers=link_to_next(request, following))
 
 
 def _answer(body: Shown, *, headers: Mapping[str, str] | None = None) -> Response:

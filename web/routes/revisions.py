@@ -1,27 +1,25 @@
 """What was committed to a workspace's memory: a list, diffs, and taking one back."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from flask import request
 from werkzeug.wrappers import Response
 
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
-from jobs.tasks import Submission
 from memory.errors import CommitConflict, RevisionNotFound, RevisionPruned, RevisionUndone, StoreUnusable
 from memory.library import Library
 from memory.revisions import RevisionPage
 from web.answers import RevisionPage as ShownPage
 from web.answers import ShownRevision
-from web.client_id import CLIENT_ID_HEADER, Callers
-from web.door import REQUEST_ID
 from web.memory_view import describe_changes, describe_revision
 from web.offload import offload
 from web.paging import link_to_next
 from web.problems import json_response
 from web.query import RevisionsQuery, parse_query
+from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route, always
-from web.routes.memory import ACCEPTED_HEADERS, ANY_TASK, SUBMIT_REFUSALS, accepted
 from web.schemas import TaskObject
 from web.selector import select
 
@@ -30,10 +28,10 @@ class RevisionRoutes:
     """``…/memory/revisions``."""
 
     def __init__(
-        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, reception: Reception
     ) -> None:
         self._jobs = jobs
-        self._callers = callers
+        self._reception = reception
         self._library = library
         self._workspaces = workspaces
 
@@ -65,7 +63,7 @@ class RevisionRoutes:
             path=f"{one}/undo",
             view=self.undo,
             audited=always,
-            reads=(CLIENT_ID_HEADER,),
+            reads=ASKING_HEADERS,
             status=202,
             answer=TaskObject,
             sends=ACCEPTED_HEADERS,
@@ -87,7 +85,8 @@ class RevisionRoutes:
         shown = ShownPage(
             revisions=[describe_revision(one) for one in page.revisions], next_before=page.before
         )
-        return json_response(shown.to_wire(), headers=link_to_next(before=page.before))
+        following = None if page.before is None else {"before": page.before}
+        return json_response(shown.to_wire(), headers=link_to_next(request, following))
 
     def show_revision(self, revision: str, selector: str | None = None) -> Response:
         """Show one revision with its diffs."""
@@ -102,17 +101,15 @@ class RevisionRoutes:
     def undo(self, revision: str, selector: str | None = None) -> Response:
         """Queue the task that takes a revision back."""
         workspace = select(self._workspaces, selector)
-        client_id = self._callers.client_of(request, workspace)
-        is_idle = self._jobs.is_idle(workspace.id)
-        offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
-        submission = Submission(
-            kind="undo",
-            input={"revision": revision},
-            client_id=client_id,
-            request_id=request.environ[REQUEST_ID],
+        asked = self._reception.asked(request, workspace, "undo")
+
+        def check() -> None:
+            is_idle = self._jobs.is_idle(workspace.id)
+            offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
+
+        return self._reception.submit(
+            replace(asked, input={"revision": revision}), workspace, named=selector is not None, check=check
         )
-        task = self._jobs.submit(workspace.id, submission)
-        return accepted(task, workspace, path=ANY_TASK, named=selector is not None)
 
     def _require_undoable(self, workspace: Workspace, revision: str, *, is_idle: bool) -> None:
         """Refuse what is known to come to nothing; what tasks before it will change is not known yet."""

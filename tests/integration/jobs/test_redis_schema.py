@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.acp import Progress
-from core.ids import ClientId, TaskId, new_task_id
+from core.ids import ClientId, TaskId, new_task_id, new_uuid
 from core.settings import Settings
 from events.connect import connect
 from events.listener import Listener
@@ -121,7 +121,8 @@ def submit_fully(lane: LaneUnderTest) -> TaskId:
         scope="user",
         client_id=ClientId("ada"),
         request_id="r-1",
-        idempotency_key="0" * 64,
+        idempotency_keys=(new_uuid(),),
+        traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     )
     return lane.intake.submit(lane.workspace, new_task_id("remember"), submission).task
 
@@ -149,6 +150,14 @@ def run_to_its_end(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
     )
     assert lane.finish(lane.granted(), end).answer == "ok"
     look_now()
+
+
+def retry(lane: LaneUnderTest) -> None:
+    ended = submit_fully(lane)
+    lane.finish(lane.granted())
+    again = Submission("remember", {}, retry_of=ended)
+    lane.intake.submit(lane.workspace, new_task_id("remember"), again)
+    lane.finish(lane.granted())
 
 
 def cancel_queued_and_running(lane: LaneUnderTest) -> None:
@@ -212,6 +221,7 @@ def seen(own_redis: EmbeddedRedis) -> Seen:
         registry.announce("worker-1", _facts(named, model="offline"), {lane.workspace: True})
         registry.note_load(waiting=1, oldest_wait_ms=1)
         run_to_its_end(lane, lambda: look(lane.redis, found))
+        retry(lane)
         cancel_queued_and_running(lane)
         look(lane.redis, found)
         refuse(lane)
