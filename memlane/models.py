@@ -137,6 +137,7 @@ class Task(Answer):
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, when something changed.
         progress: while it runs, as far as the agent has told.
+        retry_of: the task whose request it repeats.
         cancel_requested: somebody wants it cancelled; it may complete all the same.
     """
 
@@ -158,6 +159,12 @@ class Task(Answer):
     usage: Usage | None = None
     progress: Progress | None = None
     cancel_requested: bool = False
+    retry_of: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What kind of task it is, as its id says."""
+        return self.task_id.partition("-")[0]
 
     @property
     def standing(self) -> tuple[object, ...]:
@@ -168,6 +175,17 @@ class Task(Answer):
     def finished(self) -> bool:
         """Whether the task has ended."""
         return self.status in {"completed", "failed"}
+
+
+class TaskPage(Answer):
+    """Some tasks, newest first.
+
+    Attributes:
+        next_cursor: what to ask with for older ones; None when there are none.
+    """
+
+    tasks: tuple[Task, ...]
+    next_cursor: str | None = None
 
 
 class Document(Answer):

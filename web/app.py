@@ -13,6 +13,7 @@ from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import EventHub
+from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
 from jobs.client import JobsClient
 from jobs.oversight import Oversight
@@ -39,6 +40,7 @@ from web.routes.memory import MemoryRoutes
 from web.routes.ops import OpsRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
+from web.routes.sessions import SessionRoutes
 from web.routes.tasks import TaskRoutes
 from web.sockets import SERVER_OPTIONS
 from web.throttle import Throttle
@@ -108,7 +110,8 @@ def _interface(
     settings: Settings, parts: WebParts, relay: Relay, *, watch: TaskWatch, home: str
 ) -> Iterable[HasRoutes]:
     jobs, library, workspaces = parts.jobs, parts.library, parts.workspaces
-    callers = Callers(parts.sessions)
+    sessions = parts.sessions
+    callers = Callers(sessions)
     tasks, reception = VisibleTasks(jobs, callers), Reception(jobs, callers, home=home)
     return (
         MemoryRoutes(workspaces, reception),
@@ -121,6 +124,7 @@ def _interface(
         CapabilityRoutes(jobs, workspaces),
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),
+        SessionRoutes(sessions, SessionStreams(parts.hub, sessions), workspaces, relay=relay),
         OpsRoutes(parts.oversight, workspaces),
     )
 

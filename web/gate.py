@@ -1,6 +1,6 @@
 """What a known caller may ask for: decided by the route's declaration, before any view runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from flask import g, request
 
@@ -44,17 +44,22 @@ class Gate:
         named = request.view_args or {}
         if request.endpoint is None or (self._routes[request.endpoint].is_global and "selector" not in named):
             return
-        g.workspace = enter(principal_of(request), self._workspaces, named.get("selector")).id
+        selector = named.get("selector")
+        workspace = entered(principal_of(request), lambda: select(self._workspaces, selector))
+        g.workspace = workspace.id
 
 
-def enter(principal: Principal, workspaces: Workspaces, selector: str | None) -> Workspace:
-    """Find the workspace that a selector means, see ``web.selector.select``, if somebody may enter it.
+def entered(principal: Principal, find: Callable[[], Workspace]) -> Workspace:
+    """Find a workspace for somebody who may enter it.
+
+    Args:
+        find: tells which workspace is meant, or raises ``WorkspaceMismatch``.
 
     Raises:
         Forbidden, WorkspaceMismatch: as for ``Gate.check_workspace``.
     """
     try:
-        workspace = select(workspaces, selector)
+        workspace = find()
     except WorkspaceMismatch:
         if principal.workspaces is None:
             raise

@@ -73,7 +73,7 @@ def _retry(seconds: int) -> Told:
 
 
 _RETRY_AS_TOLD: Told = {"Retry-After": attrgetter("retry_after_s")}
-_UPGRADE: Told = {
+_WEBSOCKET: Told = {
     "Connection": lambda _error: "Upgrade",
     "Upgrade": lambda _error: "websocket",
     "Sec-WebSocket-Version": lambda _error: "13",
@@ -90,7 +90,12 @@ RULES: Mapping[type[BaseException], Rule] = {
     ),
     SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts={"sessionId": attrgetter("session_id")}),
     errors.WorkspaceMismatch: Rule(
-        HTTPStatus.BAD_REQUEST, facts={"workspaceCount": attrgetter("workspace_count")}
+        HTTPStatus.BAD_REQUEST,
+        facts={
+            "workspaceCount": attrgetter("workspace_count"),
+            "boundWorkspace": attrgetter("bound"),
+            "requestedWorkspace": attrgetter("requested"),
+        },
     ),
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": lambda _error: "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
@@ -118,7 +123,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
-    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_UPGRADE),
+    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_WEBSOCKET),
     errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),

@@ -22,14 +22,18 @@ from web.answers import Absent, Shown, ShownAs, TaskProgress, TaskResult
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
+    InvalidCwd,
     InvalidDecision,
     InvalidDigest,
     InvalidDryRun,
     InvalidPurge,
     InvalidQuery,
     InvalidScope,
+    InvalidSessionScope,
     Refusal,
 )
+
+MAX_PATH_BYTES = 4096  # PATH_MAX: no folder has a longer one
 
 
 def _normalise(value: Any) -> Any:
@@ -56,7 +60,7 @@ def _default_mode(value: Any) -> Any:
 
 def _refuse_null(value: Any) -> Any:
     if value is None:
-        raise PydanticCustomError("null", "{message}", {"message": InvalidScope.default})
+        raise PydanticCustomError("null", "null does not count as omitted")
     return value
 
 
@@ -129,6 +133,41 @@ class ReviewBody(BaseModel):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise PydanticCustomError(
+            "relative", "{message}", {"message": "`cwd` must be an absolute path when provided"}
+        )
+    if utf8_size(path) > MAX_PATH_BYTES:
+        message = f"`cwd` exceeds the {MAX_PATH_BYTES}-byte limit"
+        raise PydanticCustomError("too_large", "{message}", {"message": message})
+    return path
+
+
+SessionScope = Literal["single", "thread"]
+
+
+class SessionBody(BaseModel):
+    """Which session is wanted; unknown fields are ignored.
+
+    Attributes:
+        cwd: folder of the workspace; absent: of the primary one.
+        session_scope: the session that all share, or a new one.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
+
+    cwd: Annotated[
+        str | Absent,
+        BeforeValidator(_refuse_null),
+        AfterValidator(_absolute),
+        Field(json_schema_extra={"pattern": "^/", "maxLength": MAX_PATH_BYTES}),
+    ] = None
+    session_scope: Annotated[SessionScope, BeforeValidator(_refuse_null)] = "single"
+
+
 _Body = TypeVar("_Body", bound=BaseModel)
 
 # in the order of the checks
@@ -141,6 +180,8 @@ _REFUSALS: tuple[type[Refusal], ...] = (
     InvalidPurge,
     InvalidDecision,
     InvalidDigest,
+    InvalidCwd,
+    InvalidSessionScope,
 )
 
 
@@ -153,6 +194,7 @@ def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
         InvalidScope: neither of the two scopes; null included.
         InvalidDryRun, InvalidPurge: neither true nor false nor null; or both are true.
         InvalidDecision, InvalidDigest: missing, or not what it must be.
+        InvalidCwd, InvalidSessionScope: null, or not what it must be.
     """
     try:
         return shape.model_validate(body)
