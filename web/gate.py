@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from flask import request
+from flask import g, request
 
 from core.workspaces import Workspace, Workspaces
 from web.errors import Forbidden, NotAcceptable, WorkspaceMismatch
@@ -51,14 +51,18 @@ class Gate:
     def check_workspace(self) -> None:
         """Let the current request pass if its token is good for the workspace that the path means.
 
+        ``g.workspace`` is that workspace's id afterwards.
+
         Raises:
             Forbidden: it is limited to others. Whether the workspace is served is not told then.
             WorkspaceMismatch: no configured workspace is meant, and the token may know.
         """
-        if request.endpoint is None or self._routes[request.endpoint].is_global:
+        named = request.view_args or {}
+        if request.endpoint is None or (self._routes[request.endpoint].is_global and "selector" not in named):
             return
-        selector = (request.view_args or {}).get("selector")
-        entered(principal_of(request), lambda: select(self._workspaces, selector))
+        selector = named.get("selector")
+        workspace = entered(principal_of(request), lambda: select(self._workspaces, selector))
+        g.workspace = workspace.id
 
 
 def entered(principal: Principal, find: Callable[[], Workspace]) -> Workspace:
