@@ -10,6 +10,8 @@ from flask import Flask
 
 from core.ids import WorkspaceId
 from core.workspaces import Workspace, Workspaces
+from events.connect import connect
+from tests.support.lane import LaneUnderTest
 from tests.support.web_app import application
 from web.keyring import Keyring, KnownToken, digest_of, owners_token
 from web.principal import Principal
@@ -132,6 +134,22 @@ def test_what_comes_with_a_route_is_guarded_like_the_route(
     ]
 
     assert wrong == []
+
+
+def test_a_decision_on_a_review_is_repeated_by_those_only_who_may_decide(
+    app: Flask, redis_url: str, workspaces: Workspaces, callers: list[Caller]
+) -> None:
+    lane = LaneUnderTest(connect(redis_url), workspace=workspaces.primary.id)
+    task, _ = lane.submit(kind="review")
+    lane.cancel(task)
+
+    got = {
+        caller.token: status(app, "POST", f"/workspace/memory/tasks/{task}/retry", caller)
+        for caller in callers
+        if caller.token in ("client", "operator")
+    }
+
+    assert got == {"client": 403, "operator": 202}
 
 
 @pytest.mark.parametrize(
