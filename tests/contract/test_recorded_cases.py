@@ -25,8 +25,6 @@ ADDED_TASK_KEYS = {
     "revision",
     "usage",
     "requestId",
-    "traceparent",
-    "retryOf",
 }
 VOLATILE_TASK_KEYS = {"taskId", "createdAt", "updatedAt"}
 SINGLE = [case for group in ("content", "auth", "body") for case in load_cases(group)]
