@@ -20,12 +20,13 @@ from web.body import read_json_object
 from web.door import TARGET, Door
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
 from web.relay import HEARTBEAT_S, Relay
-from web.route import HasRoutes, serve_routes
+from web.route import HasRoutes, routes_of, serve_routes
 from web.routes.archives import ArchiveRoutes
 from web.routes.capabilities import CapabilityRoutes
 from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
 from web.routes.health import HealthRoutes
+from web.routes.interface import InterfaceRoutes
 from web.routes.memory import MemoryRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
@@ -63,7 +64,8 @@ def create_app(
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
-    serve_routes(app, _interface(settings, parts, relay, home=str(home)))
+    described = InterfaceRoutes(lambda: routes_of(app))
+    serve_routes(app, (*_interface(settings, parts, relay, home=str(home)), described))
     app.before_request(_read_request)
     app.after_request(_log_answer)
     app.register_error_handler(MemlaneError, _answer_ours)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memlane.listening import bind, port_of
+from tests.support.description import description
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "T"
@@ -46,7 +47,10 @@ class WebServer:
     def request(
         self, method: str, path: str, *, headers: Mapping[str, str] = AUTHORIZED, body: bytes | None = None
     ) -> Answer:
-        """Send one request on a connection of its own; ``path`` goes out as it is."""
+        """Send one request on a connection of its own; ``path`` goes out as it is.
+
+        What comes back has to be what the OpenAPI document foresees.
+        """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             connection.putrequest(method, path, skip_host="Host" in headers, skip_accept_encoding=True)
@@ -55,13 +59,15 @@ class WebServer:
                 connection.putheader(name, value)
             connection.endheaders(body)
             response = connection.getresponse()
-            return Answer(
+            answer = Answer(
                 response.status,
                 {name.lower(): value for name, value in response.getheaders()},
                 response.read(),
             )
         finally:
             connection.close()
+        description().check(method, path, status=answer.status, headers=answer.headers, raw=answer.raw)
+        return answer
 
     def post(self, path: str, body: Any) -> Answer:
         """Post JSON with the token."""
