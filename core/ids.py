@@ -11,6 +11,7 @@ LaneId = NewType("LaneId", str)
 ClientId = NewType("ClientId", str)
 ClaimId = NewType("ClaimId", str)
 SessionId = NewType("SessionId", str)
+ClientSessionId = NewType("ClientSessionId", str)
 
 Kind = Literal["remember", "forget", "dream", "undo", "import", "review"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -19,6 +20,9 @@ _TASK_ID = re.compile(
     rf"(?:{'|'.join(KINDS)})-[0-9a-f]{{8}}-[0-9a-f]{{4}}-4[0-9a-f]{{3}}-[89ab][0-9a-f]{{3}}-[0-9a-f]{{12}}"
 )
 _CLIENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_CLIENT_SESSION_ID = re.compile(
+    r"(?P<a>[0-9a-f]{8})-(?P<b>[0-9a-f]{4})-8(?P<c>[0-9a-f]{3})-[89ab](?P<d>[0-9a-f])[0-9a-f]{2}-[0-9a-f]{12}"
+)
 
 
 def new_task_id(kind: Kind) -> TaskId:
@@ -42,6 +46,11 @@ def is_client_id(text: str) -> bool:
     return _CLIENT_ID.fullmatch(text) is not None
 
 
+def new_client_id() -> ClientId:
+    """Make a fresh client id: ``client_`` and a version 4 UUID."""
+    return ClientId(f"client_{uuid.uuid4()}")
+
+
 def workspace_id(canonical_path: str) -> WorkspaceId:
     """Derive a workspace's id: the first 16 hex digits of the SHA-256 of its canonical path."""
     return WorkspaceId(hashlib.sha256(canonical_path.encode("utf-8", "surrogateescape")).hexdigest()[:16])
@@ -55,6 +64,23 @@ def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:
 def new_session_id() -> SessionId:
     """Make a fresh id of a chat session: ``session-`` and a version 4 UUID."""
     return SessionId(f"session-{uuid.uuid4()}")
+
+
+def new_client_session_id(workspace: WorkspaceId) -> ClientSessionId:
+    """Make a fresh id of a client session: a version 8 UUID (RFC 9562, 5.8) that holds its workspace's id.
+
+    So whoever serves a path that names only the session knows where its keys lie. The 58 bits that are left
+    are random; the id opens nothing by itself.
+    """
+    random = str(uuid.uuid4())
+    head = f"{workspace[:8]}-{workspace[8:12]}-8{workspace[12:15]}"
+    return ClientSessionId(f"{head}-{random[19]}{workspace[15]}{random[21:]}")
+
+
+def workspace_of_client_session(text: str) -> WorkspaceId | None:
+    """The workspace that the id of a client session names; None for what can't be one."""
+    found = _CLIENT_SESSION_ID.fullmatch(text)
+    return WorkspaceId("".join(found.group("a", "b", "c", "d"))) if found else None
 
 
 def workspace_of(lane: LaneId) -> WorkspaceId:

@@ -8,7 +8,7 @@ import binascii
 from dataclasses import dataclass
 from functools import cached_property
 
-from core.ids import TaskId, WorkspaceId
+from core.ids import ClientSessionId, TaskId, WorkspaceId
 
 SCHEMA = "memlane:1"
 PARTITIONS = 64  # fixed for ever: another value would look for lanes where they are not
@@ -125,6 +125,27 @@ class LaneKeys:
     def idempotency(self, key_digest: str) -> str:
         """Hash that remembers which task an idempotency key made."""
         return f"{self.base}:idempotency:{key_digest}"
+
+    @property
+    def single_session(self) -> str:
+        """Id of the session that clients share unless they ask for their own."""
+        return f"{self.base}:single-session"
+
+    def client(self, client: str) -> str:
+        """Who registered a client id: the name of a token."""
+        return f"{self.base}:client:{client}"
+
+    def session(self, session: ClientSessionId) -> str:
+        """Hash of one client session."""
+        return f"{self.base}:session:{session}"
+
+    def session_clients(self, session: ClientSessionId) -> str:
+        """Sorted set: client id to the time (ms) at which it last used the session."""
+        return f"{self.session(session)}:clients"
+
+    def session_streams(self, session: ClientSessionId) -> str:
+        """Sorted set: id of an open stream to the time (ms) until which it has its place."""
+        return f"{self.session(session)}:streams"
 
     def input(self, task: TaskId) -> str:
         """JSON text of a task's request; expires some time after the task's end."""

@@ -5,7 +5,6 @@ options override it.
 """
 
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from datetime import timedelta
@@ -17,14 +16,12 @@ from uuid import UUID
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from core.durations import parse_duration
 from core.errors import ConfigError
 
 DEFAULT_PORT = 4170
 DEFAULT_MEMORY_BASE = Path("~/.qwen")
 FOR_EVER = "forever"
-
-_DURATION = re.compile(r"(\d{1,9})([smhd])")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 _S = TypeVar("_S", bound=BaseSettings)
 
@@ -41,6 +38,7 @@ class Settings(BaseSettings):
         shared_memory_dir: memory base as other tools are told of it.
         memory_local: whether project memory lives inside each workspace.
         hosts: further names allowed in ``Host``, beside loopback and the bound address.
+        tokens_file: named tokens beside ``token``, see ``tokens_path``.
         redis_url: state database; unset means the embedded server.
         broker_url: dramatiq's database; db 1 of the same server unless set.
         deployment: first part of lane ids, so that two services on one memory base keep apart; unset means a
@@ -82,6 +80,7 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65_535)] = DEFAULT_PORT
     hosts: Annotated[tuple[str, ...], NoDecode] = ()
     token: SecretStr | None = None
+    tokens_file: Path | None = None
     redis_url: str | None = None
     redis_bin: Path | None = None
     broker_url: str | None = None
@@ -133,8 +132,8 @@ class Settings(BaseSettings):
     @field_validator("dream_every", "history_keep", mode="before")
     @classmethod
     def _read_duration(cls, value: Any) -> Any:
-        match = _DURATION.fullmatch(value) if isinstance(value, str) else None
-        return timedelta(seconds=int(match[1]) * _SECONDS[match[2]]) if match else value
+        duration = parse_duration(value) if isinstance(value, str) else None
+        return value if duration is None else duration
 
     @field_validator("store_id", mode="before")
     @classmethod
@@ -146,7 +145,9 @@ class Settings(BaseSettings):
     def _read_switch(cls, value: Any) -> bool:
         return value is True or value == "1"  # as the reference reads it
 
-    @field_validator("home", "run_dir", "memory_dir", "shared_memory_dir", "redis_bin", "policy_file")
+    @field_validator(
+        *("home", "run_dir", "memory_dir", "shared_memory_dir", "redis_bin", "policy_file", "tokens_file")
+    )
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
         return value.expanduser().absolute() if value is not None else None
@@ -191,6 +192,11 @@ class Settings(BaseSettings):
             return None
         # a task that is asked for again is answered from its commit, so that must not go first
         return max(int(self.history_keep.total_seconds()), self.task_ttl_s) * 1000
+
+    @property
+    def tokens_path(self) -> Path:
+        """Where named tokens are kept, if there are any: ``tokens.json`` in the home unless configured."""
+        return self.tokens_file or self.home / "tokens.json"
 
     @property
     def memory_base(self) -> Path:

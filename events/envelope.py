@@ -28,6 +28,11 @@ class Envelope:
     originator: str | None
     at_ms: int
 
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of its payload, which is all of it that may be long."""
+        return len(self.data_json.encode())
+
     def to_json(self) -> str:
         """Render the envelope on one line."""
         parts = [] if self.id is None else [f'"id":{self.id}']

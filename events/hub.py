@@ -11,7 +11,7 @@ from events.envelope import aside_in
 from events.feed import Feed
 from events.listener import Listener
 from events.log import EventLog
-from events.subscription import Subscription
+from events.subscription import MAX_LAG, Subscription
 
 
 def open_hub(redis_url: str, workspaces: Iterable[WorkspaceId]) -> "EventHub":
@@ -32,26 +32,29 @@ class EventHub:
         channels |= {LaneKeys(workspace).asides: self._noter(workspace) for workspace in self._feeds}
         self._listener = Listener(redis_url, channels, on_gap=self._catch_up, name="event-hub")
 
-    def open(self, workspace: WorkspaceId, *, after: int | None, epoch: str | None) -> Subscription:
+    def open(
+        self, workspace: WorkspaceId, *, after: int | None, epoch: str | None, max_lag: int = MAX_LAG
+    ) -> Subscription:
         """Subscribe to a configured workspace.
 
         Args:
             after: id of the last event the reader has; None for live events only.
             epoch: the log's epoch as the reader remembers it, if it does.
+            max_lag: events that it may be behind before it is sent away, one of ``LAG_LIMITS``.
 
         Raises:
             StorageUnavailable, StorageFull: Redis can't serve; nothing was opened.
         """
         feed = self._feeds[workspace]
-        feed.join()
+        seat = feed.join()
         try:
             state = self._event_log.state(workspace)
         except DependencyError:
-            feed.leave()
+            feed.leave(seat)
             raise
         if feed.align(state):
             self._advance(workspace)  # what came between the two had no reader to keep it
-        subscription = Subscription(self._event_log, feed, workspace, state=state)
+        subscription = Subscription(self._event_log, seat, workspace, state=state, max_lag=max_lag)
         if after is not None:
             subscription.replay(after, epoch=epoch, state=state)
         return subscription

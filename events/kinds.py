@@ -5,6 +5,8 @@ What is in a log is written by the Lua scripts; a test holds their names against
 
 MEMORY_CHANGED = "memory_changed"
 
+SESSION_CLOSED = "session_closed"
+
 TASK_QUEUED = "task_queued"
 TASK_RUNNING = "task_running"
 TASK_PROGRESS = "task_progress"  # an aside: in no log

@@ -16,8 +16,13 @@ READ_BATCH = 256
 
 
 def append_fragment() -> str:
-    """Lua source that defines ``append_event``; the script loader prepends it."""
-    return files("events").joinpath("lua/append.lua").read_text("utf-8")
+    """Lua source that defines ``now_ms`` and ``append_event``; each loader of scripts prepends it."""
+    return fragment("clock") + fragment("append")
+
+
+def fragment(name: str) -> str:
+    """Lua source of one file of this package."""
+    return files("events").joinpath(f"lua/{name}.lua").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from jobs.registry import WorkerRegistry
 from jobs.requirements import check_redis
 from jobs.store import TaskFilter, TaskPage, TaskStore
 from jobs.tasks import Submission, Task, TaskOutline
+from jobs.viewer import Viewer
 
 if TYPE_CHECKING:
     import redis
@@ -164,9 +165,7 @@ class JobsClient:
             self._doorbell.ring(workspace, accepted.doorbell_ms)
         return _fresh_task(workspace, submission, accepted)
 
-    def cancel(
-        self, workspace: WorkspaceId, kind: Kind, task_id: str, *, client_id: str | None
-    ) -> Task | None:
+    def cancel(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, viewer: Viewer) -> Task | None:
         """Cancel a task: at once if it never ran, else it is told to stop.
 
         A task that has committed by then completes.
@@ -178,7 +177,7 @@ class JobsClient:
             TaskFinished: it has ended.
             StorageUnavailable: no answer; repeat.
         """
-        if not is_task_id(task_id, kind) or self.find(workspace, kind, task_id, client_id=client_id) is None:
+        if not is_task_id(task_id, kind) or self.find(workspace, kind, task_id, viewer=viewer) is None:
             return None
         answer = self._intake.cancel(workspace, TaskId(task_id))
         if answer == "terminal":
@@ -207,14 +206,14 @@ class JobsClient:
         """
         return self._store.outlines(workspace)
 
-    def find(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, client_id: str | None) -> Task | None:
-        """Look a task up; None for unknown, evicted, other kind, other workspace or another client's.
+    def find(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, viewer: Viewer) -> Task | None:
+        """Look a task up; None for unknown, evicted, other kind, other workspace, or not the viewer's to see.
 
         Raises:
             StorageUnavailable: Redis gave no answer.
         """
         task = self._store.find(workspace, kind, task_id)
-        if task is None or task.client_id not in (None, client_id):
+        if task is None or not viewer.may_see(task.client_id):
             return None
         return task
 

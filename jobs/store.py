@@ -8,6 +8,7 @@ from core.ids import Kind, TaskId, WorkspaceId, is_task_id
 from core.keys import LaneKeys
 from events.connect import storage_errors
 from jobs.tasks import Status, Task, TaskOutline, from_record, outline_of
+from jobs.viewer import ANYBODY, Viewer
 
 if TYPE_CHECKING:
     import redis
@@ -18,18 +19,18 @@ MAX_PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """Which tasks are meant; None means any."""
+    """Which tasks are meant; None means any. Without a viewer those that are nobody's."""
 
     kind: Kind | None = None
     status: Status | None = None
-    client_id: str | None = None
+    viewer: Viewer = ANYBODY
 
     def accepts(self, task: Task) -> bool:
-        """Whether the task is meant. Tasks of other clients are not; tasks of nobody are."""
+        """Whether the task is meant: wanted, and there for the viewer."""
         return (
             self.kind in (None, task.kind)
             and self.status in (None, task.status)
-            and task.client_id in (None, self.client_id)
+            and self.viewer.may_see(task.client_id)
         )
 
 

@@ -72,6 +72,11 @@ def check_token(token: str, *, source: str) -> str:
     return token
 
 
+def new_token() -> str:
+    """Make a token of 256 random bits."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
 def ensure_token(path: Path) -> str:
     """Read the token file, making it first (256 random bits, mode 0600) if there is none.
 
@@ -83,7 +88,7 @@ def ensure_token(path: Path) -> str:
     token = read_token(path)
     if token is None:
         with clear_path_errors(path):
-            _write_once(path, secrets.token_urlsafe(_TOKEN_BYTES))
+            _write_once(path, new_token())
         token = read_token(path)
     if token is None:
         raise ConfigError(f"{path} vanished while it was being made")

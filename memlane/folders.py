@@ -66,17 +66,18 @@ class FolderLock:
             self.descriptor = -1
 
 
-def lock_folder(folder: Path, *, wait_s: float = 0.0) -> FolderLock:
-    """Lock an existing folder through the file ``lock`` in it (flock, so it never goes stale).
+def lock_folder(folder: Path, *, name: str = "lock", wait_s: float = 0.0) -> FolderLock:
+    """Lock an existing folder through a file in it (flock, so it never goes stale).
 
     Args:
+        name: of that file; each is a lock of its own, for a part of what the folder holds.
         wait_s: how long to wait for the holder, seconds.
 
     Raises:
         FolderLocked: someone else still holds it.
         ConfigError: the file can't be opened for writing.
     """
-    path = folder / "lock"
+    path = folder / name
     with clear_path_errors(path):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     deadline_ms = clock.boot_ms() + int(wait_s * 1000)

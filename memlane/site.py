@@ -75,19 +75,15 @@ def workspaces_of(settings: Settings) -> Workspaces:
     return workspaces
 
 
-def token_of(settings: Settings) -> str:
-    """The token of an installation that exists already.
+def token_of(settings: Settings) -> str | None:
+    """The owner's token of an installation that exists already; None if there is none.
 
     Raises:
-        ConfigError: there is none; the web never runs without.
+        ConfigError: it can't be read or is not usable.
     """
     if settings.token is not None:
         return check_token(settings.token.get_secret_value(), source="MEMLANE_TOKEN")
-    path = token_file(settings.home)
-    token = read_token(path)
-    if token is None:
-        raise ConfigError(f"there is no token; set MEMLANE_TOKEN or write one to {path}")
-    return token
+    return read_token(token_file(settings.home))
 
 
 def _check_memory_base(settings: Settings) -> None:

@@ -258,8 +258,9 @@ class ShownProblem(Shown):
     Attributes:
         error: for people.
         code: for programs: stable.
-        client_id: the id that is not known here.
+        client_id, session_id: what is not known here.
         workspace_count: how many workspaces are served.
+        limit: how many there may be.
         member, reason: what is wrong with which member of an archive.
         documents: that are not as the request takes them to be.
     """
@@ -267,6 +268,8 @@ class ShownProblem(Shown):
     error: Text
     code: str
     client_id: str | Absent = None
+    session_id: str | Absent = None
+    limit: int | Absent = None
     workspace_count: int | Absent = None
     member: Text | Absent = None
     reason: str | Absent = None

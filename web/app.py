@@ -13,11 +13,16 @@ from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import EventHub
+from events.sessions import ClientSessions
 from jobs.client import JobsClient
 from memory.library import Library
-from web.auth import Guard, is_open
+from web.auth import Guard
 from web.body import read_json_object
+from web.client_id import Callers
 from web.door import TARGET, Door
+from web.gate import Gate
+from web.keyring import Keyring
+from web.principal import PRINCIPAL
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
 from web.relay import HEARTBEAT_S, Relay
 from web.route import HasRoutes, routes_of, serve_routes
@@ -43,17 +48,18 @@ class WebParts:
     workspaces: Workspaces
     jobs: JobsClient
     hub: EventHub
+    sessions: ClientSessions
     library: Library
 
 
 def create_app(
-    settings: Settings, parts: WebParts, *, token: str, home: Path, heartbeat_s: float = HEARTBEAT_S
+    settings: Settings, parts: WebParts, *, keyring: Keyring, home: Path, heartbeat_s: float = HEARTBEAT_S
 ) -> Flask:
     """Make the WSGI application; nothing is read from the outside until a request comes.
 
     Args:
         settings: for the names that ``Host`` may hold.
-        token: bearer token that opens every route but the probes.
+        keyring: the bearer tokens, one of which every route but the open ones asks for.
         home: absolute path that answers show as ``~``.
         heartbeat_s: longest silence on an event stream, seconds.
 
@@ -66,24 +72,29 @@ def create_app(
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     described = InterfaceRoutes(lambda: routes_of(app))
     serve_routes(app, (*_interface(settings, parts, relay, home=str(home)), described))
-    app.before_request(_read_request)
+    routes = routes_of(app)
+    gate = Gate(routes, parts.workspaces)
+    for check in (gate.check_role, _read_request, gate.check_workspace):
+        app.before_request(check)
     app.after_request(_log_answer)
     app.register_error_handler(MemlaneError, _answer_ours)
     app.register_error_handler(HTTPException, _answer_framework)
     app.register_error_handler(Exception, _answer_unexpected)
-    guard = Guard(token, bound_host=settings.host, hosts=settings.hosts)
+    open_paths = [rule for route in routes.values() if route.role == "open" for rule in route.rules]
+    guard = Guard(keyring, bound_host=settings.host, hosts=settings.hosts, open_paths=open_paths)
     app.wsgi_app = Door(app.wsgi_app, guard)  # type: ignore[method-assign]  # Flask's own seam for middleware
     return app
 
 
 def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) -> Iterable[HasRoutes]:
     jobs, library, workspaces = parts.jobs, parts.library, parts.workspaces
+    callers = Callers(parts.sessions)
     return (
-        MemoryRoutes(jobs, library, workspaces, home=home),
+        MemoryRoutes(jobs, library, workspaces, callers=callers, home=home),
         DocumentRoutes(library, workspaces),
-        ReviewRoutes(jobs, library, workspaces),
-        RevisionRoutes(jobs, library, workspaces),
-        ArchiveRoutes(jobs, library, workspaces),
+        ReviewRoutes(jobs, library, workspaces, callers=callers),
+        RevisionRoutes(jobs, library, workspaces, callers=callers),
+        ArchiveRoutes(jobs, library, workspaces, callers=callers),
         CapabilityRoutes(jobs, workspaces),
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),
@@ -91,12 +102,11 @@ def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) 
 
 
 def _read_request() -> None:
-    target = request.environ[TARGET]
-    if is_open(target):
+    if PRINCIPAL not in request.environ:
         return  # strangers' bodies are not read
     # before routing is acted on, as the contract has it: a broken body is refused on unknown paths, too
     g.body = read_json_object(request)
-    if target.is_malformed:
+    if request.environ[TARGET].is_malformed:
         raise InputError("Malformed URL encoding")
 
 

@@ -1,16 +1,14 @@
 """Who may come in: the name the request was sent to, the page it came from, the token it carries."""
 
-import hashlib
-import hmac
 import ipaddress
 import re
 from collections.abc import Iterable
 from wsgiref.types import WSGIEnvironment
 
 from web.errors import HostRefused, OriginRefused, Unauthorized
+from web.keyring import Keyring
+from web.principal import Principal
 from web.target import Target
-
-_OPEN_PATHS = frozenset({"/health", "/health/live", "/health/ready"})
 
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "host.docker.internal"})
 _AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
@@ -21,31 +19,39 @@ _ORIGIN = re.compile(r"https?://(?P<authority>.+)")
 class Guard:
     """Decides in the contract's order: Host, then Origin, then bearer token."""
 
-    def __init__(self, token: str, *, bound_host: str, hosts: Iterable[str] = ()) -> None:
+    def __init__(
+        self, keyring: Keyring, *, bound_host: str, hosts: Iterable[str] = (), open_paths: Iterable[str] = ()
+    ) -> None:
         """Make a guard.
 
         Args:
-            token: the one token that opens every route.
+            keyring: the tokens that let callers in.
             bound_host: address the service listens on; accepted in ``Host`` with the bound port.
             hosts: further names, accepted with any port, because a proxy in front maps ports.
+            open_paths: those that ask for no token. All others do, whether they are served or not.
         """
-        self._digest = _digest(token.encode())
+        self._keyring = keyring
+        self._open_paths = frozenset(open_paths)
         self._local = _LOCAL_NAMES | _literal_names(bound_host)
         self._named = frozenset(name.lower() for name in hosts)
 
-    def check(self, environ: WSGIEnvironment, target: Target) -> None:
+    def check(self, environ: WSGIEnvironment, target: Target) -> Principal | None:
         """Let the request pass or say why not; reads no body.
+
+        Returns:
+            Who asks; None for an open path.
 
         Raises:
             HostRefused: ``Host``, or the authority of an absolute target, is not ours.
             OriginRefused: the request comes from a page of another origin.
-            Unauthorized: a path that is not open, without our token.
+            Unauthorized: a path that is not open, without a token of ours.
         """
         host = environ.get("HTTP_HOST", "").lower()
         self._check_host(host, target, environ["SERVER_PORT"])
         _check_origin(environ.get("HTTP_ORIGIN"), host)
-        if not is_open(target):
-            self._check_bearer(environ.get("HTTP_AUTHORIZATION", ""))
+        if target.path.removesuffix("/") in self._open_paths:
+            return None
+        return self._find_bearer(environ.get("HTTP_AUTHORIZATION", ""))
 
     def _check_host(self, host: str, target: Target, bound_port: str) -> None:
         authorities = [host] if target.authority is None else [host, target.authority.lower()]
@@ -60,17 +66,14 @@ class Guard:
             return True
         return match["name"] in self._local and (match["port"] or "80") == bound_port
 
-    def _check_bearer(self, authorization: str) -> None:
+    def _find_bearer(self, authorization: str) -> Principal:
         match = _BEARER.fullmatch(authorization)
-        # latin-1 gives back the bytes as sent (PEP 3333); digests have one length whatever was sent
+        # latin-1 gives back the bytes as sent (PEP 3333)
         sent = match["token"].encode("latin-1", "replace") if match else b""
-        if not hmac.compare_digest(_digest(sent), self._digest):
+        principal = self._keyring.find(sent)
+        if principal is None:
             raise Unauthorized
-
-
-def is_open(target: Target) -> bool:
-    """Whether the path asks for no token. What is not named here is closed, routes to come included."""
-    return target.path.removesuffix("/") in _OPEN_PATHS
+        return principal
 
 
 def _check_origin(origin: str | None, host: str) -> None:
@@ -89,7 +92,3 @@ def _literal_names(bound_host: str) -> frozenset[str]:
     if address.is_unspecified:
         return frozenset()
     return frozenset({f"[{address}]" if address.version == 6 else str(address)})
-
-
-def _digest(token: bytes) -> bytes:
-    return hashlib.sha256(token).digest()

@@ -1,23 +1,53 @@
-"""Who asks: the client id that a request carries."""
+"""Who asks: the client id that a request carries, and what it lets see."""
 
 from werkzeug.wrappers import Request
 
 from core.ids import ClientId, is_client_id
-from web.errors import InvalidClientId
+from core.workspaces import Workspace
+from events.errors import InvalidClientId
+from events.sessions import Caller, ClientSessions
+from jobs.viewer import Viewer
 
 CLIENT_ID_HEADER = "X-Qwen-Client-Id"
+OWNER = "default"  # name of the one token that there is
 
 
-def client_id_of(request: Request) -> ClientId | None:
-    """Read who asks; None when the request doesn't say, an empty header included.
+def caller_of(request: Request) -> Caller:
+    """Read who asks, registered or not; an empty header says nothing.
 
     Raises:
-        InvalidClientId: malformed, or not registered. Ids are given out with sessions, which are not served
-            yet, so none is registered.
+        InvalidClientId: the client id is malformed.
     """
     given = request.headers.get(CLIENT_ID_HEADER, "")
-    if not given:
-        return None
-    if not is_client_id(given):
+    if given and not is_client_id(given):
         raise InvalidClientId(f"`{CLIENT_ID_HEADER}` must be a non-empty token of 128 characters or fewer")
-    raise InvalidClientId(f'Client id "{given}" is not registered for this workspace', client_id=given)
+    return Caller(OWNER, ClientId(given) if given else None)
+
+
+class Callers:
+    """Tells who asks for something in a workspace, of those that are registered there."""
+
+    def __init__(self, sessions: ClientSessions) -> None:
+        self._sessions = sessions
+
+    def client_of(self, request: Request, workspace: Workspace) -> ClientId | None:
+        """Find out as which client a request was sent; None when it doesn't say.
+
+        Raises:
+            InvalidClientId: malformed, or not registered for the workspace by this token.
+            StorageUnavailable: whether it is registered can't be told.
+        """
+        caller = caller_of(request)
+        if caller.client is not None and not self._sessions.owns(workspace.id, caller):
+            raise InvalidClientId(
+                f'Client id "{caller.client}" is not registered for this workspace', client_id=caller.client
+            )
+        return caller.client
+
+    def viewer_of(self, request: Request, workspace: Workspace) -> Viewer:
+        """Find out whose tasks a request may see.
+
+        Raises:
+            InvalidClientId, StorageUnavailable: as for ``client_of``.
+        """
+        return Viewer(self.client_of(request, workspace))

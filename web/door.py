@@ -13,6 +13,7 @@ from core.errors import InputError
 from core.ids import new_uuid
 from core.logs import get_logger
 from web.auth import Guard
+from web.principal import PRINCIPAL
 from web.problems import problem_of
 from web.target import Target, read_target
 
@@ -45,12 +46,14 @@ class Door:
         self, environ: WSGIEnvironment, start_response: StartResponse, target: Target
     ) -> Iterable[bytes]:
         try:
-            self._guard.check(environ, target)
+            principal = self._guard.check(environ, target)
         except InputError as refusal:
             _log.info("request_refused", code=refusal.code)
             accept = parse_accept_header(environ.get("HTTP_ACCEPT"), MIMEAccept)
             response = problem_of(refusal).respond(accept, instance=target.path)
             return response(environ, start_response)
+        if principal is not None:
+            environ[PRINCIPAL] = principal
         return self._app(environ, start_response)
 
 

@@ -32,6 +32,15 @@ class Unauthorized(InputError):
         super().__init__("Unauthorized")
 
 
+class Forbidden(InputError):
+    """The token is good, but not for this: not its role, or not its workspace."""
+
+    code = "forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("This token may not do that")
+
+
 class PayloadTooLarge(InputError):
     """The body, as sent or once inflated, is over the limit."""
 
@@ -141,20 +150,6 @@ class WorkspaceMismatch(InputError):
     def __init__(self, message: str, *, workspace_count: int | None = None) -> None:
         super().__init__(message)
         self.workspace_count = workspace_count
-
-
-class InvalidClientId(InputError):
-    """The client id is malformed or not registered for the workspace.
-
-    Attributes:
-        client_id: the id, when it is well-formed.
-    """
-
-    code = "invalid_client_id"
-
-    def __init__(self, message: str, *, client_id: str | None = None) -> None:
-        super().__init__(message)
-        self.client_id = client_id
 
 
 class TaskNotFound(InputError):

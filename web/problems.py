@@ -15,7 +15,13 @@ from werkzeug.wrappers import Response
 
 from core.errors import DependencyError, InputError, MemlaneError, StateError
 from core.text import well_formed
-from events.errors import StorageFull, StorageUnavailable
+from events.errors import (
+    InvalidClientId,
+    SessionNotFound,
+    StorageFull,
+    StorageUnavailable,
+    SubscriberLimitExceeded,
+)
 from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
@@ -72,13 +78,18 @@ _CHANGED_DOCUMENTS: Told = {"documents": lambda error: list(error.paths)}
 # unless it is the caller's fault.
 RULES: Mapping[type[BaseException], Rule] = {
     InputError: Rule(HTTPStatus.BAD_REQUEST),
-    errors.InvalidClientId: Rule(HTTPStatus.BAD_REQUEST, facts={"clientId": attrgetter("client_id")}),
+    InvalidClientId: Rule(
+        HTTPStatus.BAD_REQUEST,
+        facts={"sessionId": attrgetter("session_id"), "clientId": attrgetter("client_id")},
+    ),
+    SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts={"sessionId": attrgetter("session_id")}),
     errors.WorkspaceMismatch: Rule(
         HTTPStatus.BAD_REQUEST, facts={"workspaceCount": attrgetter("workspace_count")}
     ),
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": lambda _error: "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
     errors.OriginRefused: Rule(HTTPStatus.FORBIDDEN, headers={"Vary": lambda _error: "Origin"}),
+    errors.Forbidden: Rule(HTTPStatus.FORBIDDEN),
     errors.TaskNotFound: Rule(HTTPStatus.NOT_FOUND),
     errors.DocumentNotFound: Rule(HTTPStatus.NOT_FOUND),
     RevisionNotFound: Rule(HTTPStatus.NOT_FOUND, "There is no such revision of this memory"),
@@ -109,6 +120,9 @@ RULES: Mapping[type[BaseException], Rule] = {
     NoPreview: Rule(HTTPStatus.CONFLICT),
     IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
     QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
+    SubscriberLimitExceeded: Rule(
+        HTTPStatus.TOO_MANY_REQUESTS, headers=_retry(5), facts={"limit": attrgetter("limit")}
+    ),
     Overloaded: Rule(HTTPStatus.SERVICE_UNAVAILABLE, headers=_RETRY_AS_TOLD),
     DependencyError: Rule(
         HTTPStatus.SERVICE_UNAVAILABLE, "A part of the service does not answer", headers=_retry(1)

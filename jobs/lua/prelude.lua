@@ -1,14 +1,9 @@
--- Fragment, prepended to each lane script after the event fragment: numbers, times, elements of the line.
+-- Fragment, prepended to each lane script after the event fragment: numbers, times as text, elements of the line.
 -- KEYS: none of its own.  ARGV: none.
 -- Returns: nothing; defines what follows.
 
 local DUE_SLACK_MS = 200 -- a lease is looked at so long after its end
 local HELD_LOOK_MS = 30000 -- how often a held lane is looked at
-
-local function now_ms()
-  local time = redis.call('TIME')
-  return time[1] * 1000 + math.floor(time[2] / 1000)
-end
 
 -- a whole number as text: what Lua makes of a great one by itself has an exponent
 local function whole(number)

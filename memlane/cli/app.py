@@ -15,7 +15,7 @@ from memlane.cli.hints import hint_for
 _COMMANDS = (
     *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff", "review"),
     *("export", "import"),
-    *("get", "cancel", "events", "doctor", "web", "worker", "agent", "bench"),
+    *("get", "cancel", "events", "doctor", "token", "web", "worker", "agent", "bench"),
 )
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _HELP = """Managed memory for AI coding agents, as a service.
@@ -61,7 +61,11 @@ def build_app(wanted: Sequence[str] = ()) -> typer.Typer:
     for name in wanted if wanted and wanted[0] in _COMMANDS else _COMMANDS:
         spelt = f"{name}_" if keyword.iskeyword(name) else name
         module = importlib.import_module(f"memlane.cli.commands.{spelt}")
-        app.command(name, context_settings=_CONTEXT)(getattr(module, spelt))
+        command = getattr(module, spelt)
+        if isinstance(command, typer.Typer):  # a group of commands
+            app.add_typer(command, name=name, context_settings=_CONTEXT)
+        else:
+            app.command(name, context_settings=_CONTEXT)(command)
     return app
 
 

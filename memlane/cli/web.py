@@ -11,20 +11,27 @@ from gevent import monkey
 
 monkey.patch_all()  # before every import that might keep an unpatched socket, lock or thread
 
-from core.logs import configure_logs
+from core.logs import configure_logs, get_logger
 from core.settings import Settings, load_settings
 from core.workspaces import Workspaces
 from events.hub import open_hub
+from events.sessions import open_sessions
 from jobs.client import open_jobs, require_fit_redis
 from memlane.folders import make_private
-from memlane.listening import bind
-from memlane.site import token_of, workspaces_of
+from memlane.listening import bind, is_exposed
+from memlane.site import workspaces_of
+from memlane.token_watch import open_keyring
 from memory.library import Library
 from web.app import WebParts, create_app
 from web.server import serve
 
 if TYPE_CHECKING:
     from flask import Flask
+
+    from web.keyring import Keyring
+
+
+_log = get_logger(__name__)
 
 
 def run(*, listen_fd: int | None = None, host: str | None = None, port: int | None = None) -> NoReturn:
@@ -40,18 +47,20 @@ def run(*, listen_fd: int | None = None, host: str | None = None, port: int | No
     settings = load_settings(host=host, port=port)
     configure_logs(settings.log_level, process="web")
     workspaces = workspaces_of(settings)
-    token = token_of(settings)
+    keyring = open_keyring(settings)
     settings.state  # noqa: B018 - an unset URL is told now, not at the first request
     os.chdir(make_private(settings.home))
     is_checked = require_fit_redis(settings)
     listener = bind(settings.host, settings.port) if listen_fd is None else socket.socket(fileno=listen_fd)
-    serve(lambda: _compose(settings, workspaces, token, is_checked=is_checked), listener)
+    if is_exposed(listener):
+        _log.warning("web_exposed", host=settings.host, workspaces=len(workspaces), encrypted=False)
+    serve(lambda: _compose(settings, workspaces, keyring, is_checked=is_checked), listener)
 
 
-def _compose(settings: Settings, workspaces: Workspaces, token: str, *, is_checked: bool) -> "Flask":
+def _compose(settings: Settings, workspaces: Workspaces, keyring: "Keyring", *, is_checked: bool) -> "Flask":
     """Open what a serving process has of its own; called after the fork."""
     hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
     jobs = open_jobs(settings, is_checked=is_checked)
     library = Library(settings.memory_base, local=settings.memory_local)
-    parts = WebParts(workspaces, jobs, hub, library)
-    return create_app(settings, parts, token=token, home=Path.home())
+    parts = WebParts(workspaces, jobs, hub, open_sessions(settings.state), library)
+    return create_app(settings, parts, keyring=keyring, home=Path.home())

@@ -18,6 +18,7 @@ from jobs.broker import QUEUE
 from jobs.client import open_jobs, require_fit_redis
 from jobs.limits import limits_of
 from jobs.tasks import Submission, Task
+from jobs.viewer import Viewer
 from memlane.embedded import EmbeddedRedis
 from memory.store import open_store
 from tests.support import faulty_worker
@@ -179,13 +180,13 @@ class Cluster:
 
     def find(self, task: Task) -> Task:
         """The task as its record says now."""
-        found = self.jobs.find(task.workspace, task.kind, task.id, client_id=task.client_id)
+        found = self.jobs.find(task.workspace, task.kind, task.id, viewer=Viewer(task.client_id))
         assert found is not None, f"there is no record of {task.id}"
         return found
 
     def cancel(self, task: Task) -> Task | None:
         """Cancel a task."""
-        return self.jobs.cancel(task.workspace, task.kind, task.id, client_id=task.client_id)
+        return self.jobs.cancel(task.workspace, task.kind, task.id, viewer=Viewer(task.client_id))
 
     def wait_running(self, task: Task, *, limit_s: float = END_LIMIT_S) -> None:
         """Wait until a worker has started the task; it may have ended by then."""

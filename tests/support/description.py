@@ -18,6 +18,7 @@ from core.settings import Settings
 from core.workspaces import Workspaces
 from web.app import WebParts, create_app
 from web.interface.openapi import openapi_of
+from web.keyring import single_token
 from web.problems import TRANSPORT
 from web.route import routes_of
 from web.target import parse_target
@@ -34,7 +35,9 @@ def idle_app() -> Flask:
     """The application, to be looked at and never asked for anything that needs its parts."""
     parts: dict[str, Any] = {field.name: SimpleNamespace() for field in fields(WebParts)}
     parts["workspaces"] = Workspaces(["/"])
-    return create_app(Settings(workspaces=("/",)), WebParts(**parts), token="T", home=Path("/home/u"))
+    return create_app(
+        Settings(workspaces=("/",)), WebParts(**parts), keyring=single_token("T"), home=Path("/home/u")
+    )
 
 
 @cache

@@ -12,6 +12,7 @@ from core.keys import LaneKeys
 from jobs.intake import Gate
 from jobs.store import TaskFilter, TaskStore
 from jobs.tasks import Fence
+from jobs.viewer import Viewer
 from tests.support.lane_model import Answer, ModelLane
 from tests.support.lane_model_history import violations
 from tests.support.lane_model_moments import Blurred, Span, agrees
@@ -77,7 +78,7 @@ class SideBySide(RuleBasedStateMachine):
         store = TaskStore(self.bench.redis)
         for lane in self.lanes:
             assert violations(self.history[lane.workspace]) == []
-            wanted = TaskFilter(client_id=CLIENT)
+            wanted = TaskFilter(viewer=Viewer(CLIENT))
             first = store.page(lane.workspace, wanted, limit=3)
             rest = (
                 store.page(lane.workspace, wanted, limit=200, cursor=first.next_cursor)

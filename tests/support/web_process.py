@@ -16,10 +16,12 @@ from core.logs import configure_logs
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import open_hub
+from events.sessions import open_sessions
 from jobs.client import open_jobs
 from memory.library import Library
 from tests.support.web_server import TOKEN
 from web.app import WebParts, create_app
+from web.keyring import single_token
 from web.server import serve
 
 
@@ -36,8 +38,10 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
     def make() -> Flask:
         hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
         library = Library(settings.memory_base, local=settings.memory_local)
-        parts = WebParts(workspaces, open_jobs(settings), hub, library)
-        return create_app(settings, parts, token=TOKEN, home=Path.home(), heartbeat_s=heartbeat_s)
+        parts = WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), library)
+        return create_app(
+            settings, parts, keyring=single_token(TOKEN), home=Path.home(), heartbeat_s=heartbeat_s
+        )
 
     configure_logs(process="web")
     serve(make, socket.socket(fileno=listener_fd))

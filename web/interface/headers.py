@@ -6,8 +6,9 @@ from types import MappingProxyType
 from typing import Any
 
 from core.errors import MemlaneError
+from events.errors import InvalidClientId
 from web.client_id import CLIENT_ID_HEADER
-from web.errors import InvalidClientId
+from web.interface.shapes import COMPONENTS
 
 _UUID = {"type": "string", "format": "uuid"}
 _TEXT = {"type": "string"}
@@ -80,7 +81,7 @@ def references_to(names: Mapping[str, bool]) -> dict[str, Any]:
         names: whether the answer always has the header.
     """
     return {
-        name: {"$ref": f"#/components/headers/{name}{_REQUIRED if always else ''}"}
+        name: {"$ref": f"{COMPONENTS}/headers/{name}{_REQUIRED if always else ''}"}
         for name, always in (_OF_ANY_ANSWER | dict(names)).items()
     }
 

@@ -10,7 +10,7 @@ from web.interface.docstrings import docstring_of
 from web.interface.headers import references_to
 from web.interface.parameters import parameters_of, template_of
 from web.interface.refusals import describe_refused, refused_of
-from web.interface.shapes import Shapes
+from web.interface.shapes import COMPONENTS, Shapes
 from web.problems import JSON_MEDIA
 from web.route import Route
 
@@ -71,7 +71,7 @@ def _responses(route: Route, rule: str, shapes: Shapes) -> Iterator[tuple[str, A
         shared = refused.shared_name
         yield (
             str(status),
-            {"$ref": f"#/components/responses/{shared}"}
+            {"$ref": f"{COMPONENTS}/responses/{shared}"}
             if shared
             else describe_refused(status, refused, shapes),
         )

@@ -21,6 +21,7 @@ from web.schemas import REFUSALS
 _AT_THE_DOOR = (errors.HostRefused, errors.OriginRefused, MemlaneError)
 _BEHIND_THE_DOOR = (
     errors.Unauthorized,
+    errors.Forbidden,
     InputError,
     errors.BodyTimeout,
     errors.PayloadTooLarge,

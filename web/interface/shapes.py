@@ -10,6 +10,8 @@ from pydantic_core import core_schema
 
 from web.interface.docstrings import docstring_of
 
+COMPONENTS = "#/components"  # where they stand in a description
+
 Schema = Mapping[str, Any]
 
 
@@ -17,14 +19,14 @@ class Shapes:
     """Schemas of some models and of what they are made of, each once.
 
     Attributes:
-        components: by name, as they stand under ``#/components/schemas``.
+        components: by name, as they stand in a description.
     """
 
     def __init__(self, models: Iterable[type[BaseModel]]) -> None:
         wanted = sorted(set(models), key=lambda model: model.__name__)
         references, schemas = models_json_schema(
             [(model, "validation") for model in wanted],
-            ref_template="#/components/schemas/{model}",
+            ref_template=COMPONENTS + "/schemas/{model}",
             schema_generator=_Generator,
         )
         self._references = {model: schema for (model, _), schema in references.items()}

@@ -15,7 +15,7 @@ from memory.errors import ArchiveInvalid, ArchiveTooLarge, StoreUnusable
 from memory.library import Library
 from memory.unpacking import unpack
 from web.body import read_bytes
-from web.client_id import CLIENT_ID_HEADER, client_id_of
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID
 from web.offload import offload
 from web.query import ExportQuery, ImportQuery, parse_query
@@ -31,8 +31,11 @@ _FORMATS: Final = {media_type: archive_format for archive_format, media_type in 
 class ArchiveRoutes:
     """``…/memory/export`` and ``…/memory/import``."""
 
-    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces) -> None:
+    def __init__(
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
+    ) -> None:
         self._jobs = jobs
+        self._callers = callers
         self._library = library
         self._workspaces = workspaces
 
@@ -79,7 +82,7 @@ class ArchiveRoutes:
         submission = Submission(
             kind="import",
             input=offload(lambda: _task_input(archive, archive_format)) | {"conflict": conflict},
-            client_id=client_id_of(request),
+            client_id=self._callers.client_of(request, workspace),
             request_id=request.environ[REQUEST_ID],
         )
         task = self._jobs.submit(workspace.id, submission)

@@ -1,15 +1,18 @@
 """What this service can do, for clients that ask before they try."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from flask import request
 from werkzeug.wrappers import Response
 
 from core.acp import MAX_BODY_BYTES, MAX_CONTENT_BYTES
-from core.workspaces import Workspaces
+from core.workspaces import Workspace, Workspaces
 from events.errors import StorageUnavailable
 from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
 from web.answers import Capabilities, FeatureDetails, Limits, ServedWorkspace
+from web.errors import Forbidden
+from web.principal import Principal, principal_of
 from web.problems import json_response
 from web.route import Route
 
@@ -34,7 +37,7 @@ class CapabilityRoutes:
 
     def __init__(self, jobs: JobsClient, workspaces: Workspaces) -> None:
         self._jobs = jobs
-        self._fixed = _describe(workspaces)
+        self._workspaces = workspaces
 
     def routes(self) -> Iterable[Route]:
         """Declare the route."""
@@ -48,19 +51,26 @@ class CapabilityRoutes:
         )
 
     def show(self) -> Response:
-        """List features, workspaces, limits, and the models in use if that can be told."""
+        """List features, the caller's workspaces, limits, and the models in use if that can be told."""
+        body = _describe(self._shown_to(principal_of(request)))
         try:
             models = sorted(self._jobs.models())
         except StorageUnavailable:
             models = None
-        return json_response(self._fixed.model_copy(update={"models": models}).to_wire())
+        return json_response(body.model_copy(update={"models": models}).to_wire())
+
+    def _shown_to(self, principal: Principal) -> list[Workspace]:
+        shown = [workspace for workspace in self._workspaces if principal.may_enter(workspace.id)]
+        if not shown:
+            raise Forbidden
+        return shown
 
 
-def _describe(workspaces: Workspaces) -> Capabilities:
+def _describe(workspaces: Sequence[Workspace]) -> Capabilities:
     return Capabilities(
         features=list(FEATURES),
         feature_details=FEATURE_DETAILS,
-        workspace_cwd=workspaces.primary.path,
+        workspace_cwd=workspaces[0].path,
         transports=["rest"],
         workspaces=[
             # nothing here runs a workspace's code, so none needs to earn trust first

@@ -17,7 +17,7 @@ from jobs.previews import apply_preview
 from jobs.tasks import Submission, Task
 from memory.errors import PreviewStale, StoreUnusable
 from memory.library import Library
-from web.client_id import CLIENT_ID_HEADER, client_id_of
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID
 from web.errors import DreamTaskNotFound, ForgetTaskNotFound, RememberTaskNotFound, TaskNotFound
 from web.offload import offload
@@ -57,8 +57,11 @@ KINDS_OF_TASK = (
 class MemoryRoutes:
     """``…/memory/{remember,forget,dream}`` and ``…/memory/tasks``."""
 
-    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, home: str) -> None:
+    def __init__(
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers, home: str
+    ) -> None:
         self._jobs = jobs
+        self._callers = callers
         self._library = library
         self._workspaces = workspaces
         self._home = home
@@ -107,7 +110,7 @@ class MemoryRoutes:
             input=body.to_input(),
             context_mode=body.mode,
             scope=body.scope,
-            client_id=client_id_of(request),
+            client_id=self._callers.client_of(request, workspace),
             request_id=request.environ[REQUEST_ID],
         )
         task = self._jobs.submit(workspace.id, submission)
@@ -149,8 +152,8 @@ class MemoryRoutes:
     ) -> Response:
         """Cancel a task: 202 with the task, which has ended if it never ran, and else is told to end."""
         workspace = select(self._workspaces, selector)
-        client_id = client_id_of(request)
-        task = self._jobs.cancel(workspace.id, kind, task_id, client_id=client_id) if kind else None
+        viewer = self._callers.viewer_of(request, workspace)
+        task = self._jobs.cancel(workspace.id, kind, task_id, viewer=viewer) if kind else None
         if task is None:
             raise not_found
         return json_response(describe(task, home=self._home), status=202)
@@ -166,8 +169,8 @@ class MemoryRoutes:
     def _require(
         self, workspace: Workspace, kind: Kind | None, task_id: str, *, not_found: type[TaskNotFound]
     ) -> Task:
-        client_id = client_id_of(request)
-        task = self._jobs.find(workspace.id, kind, task_id, client_id=client_id) if kind else None
+        viewer = self._callers.viewer_of(request, workspace)
+        task = self._jobs.find(workspace.id, kind, task_id, viewer=viewer) if kind else None
         if task is None:
             raise not_found
         return task

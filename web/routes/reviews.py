@@ -14,7 +14,7 @@ from memory.errors import CommitConflict, StoreUnusable
 from memory.library import KnownDocument, Library
 from memory.names import is_pinned
 from memory.standing import is_under_review
-from web.client_id import CLIENT_ID_HEADER, client_id_of
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID
 from web.errors import DocumentNotFound, NotUnderReview
 from web.offload import offload
@@ -28,8 +28,11 @@ from web.selector import select
 class ReviewRoutes:
     """``…/memory/documents/:scope/:path/review``."""
 
-    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces) -> None:
+    def __init__(
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
+    ) -> None:
         self._jobs = jobs
+        self._callers = callers
         self._library = library
         self._workspaces = workspaces
 
@@ -41,6 +44,7 @@ class ReviewRoutes:
             method="POST",
             path=path,
             view=self.review,
+            role="operator",
             body=ReviewBody,
             reads=(CLIENT_ID_HEADER,),
             status=202,
@@ -60,7 +64,7 @@ class ReviewRoutes:
         workspace = select(self._workspaces, selector)
         chosen, decoded = scope_of(scope), unquote(path)
         body = parse_body(ReviewBody, g.body)
-        client_id = client_id_of(request)
+        client_id = self._callers.client_of(request, workspace)
         _require_reviewed(offload(lambda: self._library.read(workspace.path, chosen, decoded)), body.sha256)
         submission = Submission(
             kind="review",

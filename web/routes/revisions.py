@@ -14,7 +14,7 @@ from memory.library import Library
 from memory.revisions import RevisionPage
 from web.answers import RevisionPage as ShownPage
 from web.answers import ShownRevision
-from web.client_id import CLIENT_ID_HEADER, client_id_of
+from web.client_id import CLIENT_ID_HEADER, Callers
 from web.door import REQUEST_ID, TARGET
 from web.memory_view import describe_changes, describe_revision
 from web.offload import offload
@@ -29,8 +29,11 @@ from web.selector import select
 class RevisionRoutes:
     """``…/memory/revisions``."""
 
-    def __init__(self, jobs: JobsClient, library: Library, workspaces: Workspaces) -> None:
+    def __init__(
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
+    ) -> None:
         self._jobs = jobs
+        self._callers = callers
         self._library = library
         self._workspaces = workspaces
 
@@ -98,7 +101,7 @@ class RevisionRoutes:
     def undo(self, revision: str, selector: str | None = None) -> Response:
         """Queue the task that takes a revision back."""
         workspace = select(self._workspaces, selector)
-        client_id = client_id_of(request)
+        client_id = self._callers.client_of(request, workspace)
         is_idle = self._jobs.is_idle(workspace.id)
         offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
         submission = Submission(

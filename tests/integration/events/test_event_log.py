@@ -1,75 +1,26 @@
 """The event log and its shared subscription, on a real server."""
 
 import threading
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from core.ids import new_uuid
 from events import kinds
 from events.connect import connect
-from events.envelope import Envelope
-from events.errors import StorageFull, StorageUnavailable, SubscriptionEvicted
-from events.feed import RING_SIZE
+from events.errors import StorageFull, StorageUnavailable
 from events.hub import EventHub, open_hub
-from events.log import EventLog, LogState, append_fragment
-from events.subscription import MAX_LAG, WARN_LAG, Subscription
+from events.log import EventLog, LogState
 from memlane.embedded import EmbeddedRedis
-from tests.support.lane import LaneUnderTest, fresh_workspace_id
+from tests.support.event_writer import WAIT_S, EventWriter, read, wait_until_seen
+from tests.support.lane import fresh_workspace_id
 from tests.support.redis_server import kill_redis
 from tests.support.waiting import until
 
-WAIT_S = 10.0
+if TYPE_CHECKING:
+    from events.envelope import Envelope
 
 
-class Writer:
-    """Appends events the way the lane scripts do."""
-
-    def __init__(self, url: str) -> None:
-        self.lane = LaneUnderTest(connect(url))
-        keys = self.lane.keys
-        body = (
-            "local known = redis.call('HMGET', KEYS[1], 'eventSeq', 'eventEpoch', 'eventReplid')\n"
-            "local log = {lane = KEYS[1], stream = KEYS[2], channel = ARGV[1], epoch = ARGV[2], now = 1000,\n"
-            "  last = known[1], known_epoch = known[2], known_replid = known[3]}\n"
-            "for _ = 1, tonumber(ARGV[3]) do\n"
-            "  append_event(log, 'memory_changed', '{\"n\":[]}', ARGV[4])\n"
-            "end\n"
-            "redis.call('HSET', KEYS[1], 'eventSeq', ring_log(log))"
-        )
-        self._script = self.lane.redis.register_script(append_fragment() + body)
-        self._keys = [keys.lane, keys.events]
-        self._channel = keys.channel
-
-    def tell_aside(self, payload: str, *, place: int, client: str = "") -> None:
-        self.lane.redis.publish(self.lane.keys.asides, f"{place} {client} {payload}")
-
-    def append(self, count: int = 1, *, client: str = "") -> None:
-        self._script(keys=self._keys, args=[self._channel, new_uuid(), count, client])
-
-
-@pytest.fixture
-def writer(redis_url: str) -> Writer:
-    return Writer(redis_url)
-
-
-@pytest.fixture
-def hub(redis_url: str, writer: Writer) -> Iterator[EventHub]:
-    hub = open_hub(redis_url, [writer.lane.workspace])
-    yield hub
-    hub.close()
-
-
-def read(subscription: Subscription, count: int) -> list[Envelope]:
-    found: list[Envelope] = []
-    while len(found) < count:
-        envelope = subscription.next(WAIT_S)
-        assert envelope is not None, f"only {len(found)} events came"
-        found.append(envelope)
-    return found
-
-
-def test_live_events_arrive_in_order_with_dense_ids(hub: EventHub, writer: Writer):
+def test_live_events_arrive_in_order_with_dense_ids(hub: EventHub, writer: EventWriter):
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append(3, client="client_a")
 
@@ -82,7 +33,7 @@ def test_live_events_arrive_in_order_with_dense_ids(hub: EventHub, writer: Write
     )
 
 
-def test_without_a_cursor_nothing_old_is_sent(hub: EventHub, writer: Writer):
+def test_without_a_cursor_nothing_old_is_sent(hub: EventHub, writer: EventWriter):
     writer.append(2)
 
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
@@ -91,7 +42,7 @@ def test_without_a_cursor_nothing_old_is_sent(hub: EventHub, writer: Writer):
         assert read(subscription, 1)[0].id == 3
 
 
-def test_a_cursor_replays_what_came_after_it_and_says_when_it_is_done(hub: EventHub, writer: Writer):
+def test_a_cursor_replays_what_came_after_it_and_says_when_it_is_done(hub: EventHub, writer: EventWriter):
     writer.append(5)
 
     with hub.open(writer.lane.workspace, after=2, epoch=None) as subscription:
@@ -105,14 +56,14 @@ def test_a_cursor_replays_what_came_after_it_and_says_when_it_is_done(hub: Event
     assert live[0].id == 6
 
 
-def test_the_newest_cursor_replays_nothing(hub: EventHub, writer: Writer):
+def test_the_newest_cursor_replays_nothing(hub: EventHub, writer: EventWriter):
     writer.append(2)
 
     with hub.open(writer.lane.workspace, after=2, epoch=None) as subscription:
         assert read(subscription, 1)[0].data_json == '{"replayedCount":0}'
 
 
-def test_a_cursor_from_the_future_starts_over(hub: EventHub, writer: Writer):
+def test_a_cursor_from_the_future_starts_over(hub: EventHub, writer: EventWriter):
     writer.append(1)
 
     with hub.open(writer.lane.workspace, after=999, epoch=None) as subscription:
@@ -122,7 +73,7 @@ def test_a_cursor_from_the_future_starts_over(hub: EventHub, writer: Writer):
     assert (event.id, complete.type) == (1, kinds.REPLAY_COMPLETE)
 
 
-def test_a_cursor_of_another_epoch_starts_over(hub: EventHub, writer: Writer):
+def test_a_cursor_of_another_epoch_starts_over(hub: EventHub, writer: EventWriter):
     writer.append(1)
 
     with hub.open(writer.lane.workspace, after=1, epoch="another") as subscription:
@@ -132,7 +83,7 @@ def test_a_cursor_of_another_epoch_starts_over(hub: EventHub, writer: Writer):
     assert '"detail":"epoch_mismatch"' in resync.data_json
 
 
-def test_a_cursor_older_than_the_log_is_told_what_is_missing(hub: EventHub, writer: Writer):
+def test_a_cursor_older_than_the_log_is_told_what_is_missing(hub: EventHub, writer: EventWriter):
     writer.append(1300)
     oldest = int(writer.lane.redis.xrange(writer.lane.keys.events, count=1)[0][0].partition("-")[0])
 
@@ -146,54 +97,12 @@ def test_a_cursor_older_than_the_log_is_told_what_is_missing(hub: EventHub, writ
     assert first.id == oldest
 
 
-def test_a_slow_reader_is_warned_then_sent_away_and_can_resume(hub: EventHub, writer: Writer):
-    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
-        writer.append(WARN_LAG + 1)
-        wait_until_seen(hub, writer, WARN_LAG + 1)
-        warning, first = read(subscription, 2)
-        writer.append(MAX_LAG)
-        wait_until_seen(hub, writer, WARN_LAG + 1 + MAX_LAG)
-        evicted = read(subscription, 1)[0]
-        with pytest.raises(SubscriptionEvicted):
-            subscription.next(WAIT_S)
-
-    assert (warning.type, first.id, evicted.type) == (kinds.SLOW_CLIENT_WARNING, 1, kinds.CLIENT_EVICTED)
-    with hub.open(writer.lane.workspace, after=1, epoch=None) as resumed:
-        assert [event.id for event in read(resumed, 3)] == [2, 3, 4]
-
-
-def test_a_slow_reader_costs_another_one_nothing(hub: EventHub, writer: Writer):
-    with (
-        hub.open(writer.lane.workspace, after=None, epoch=None),
-        hub.open(writer.lane.workspace, after=None, epoch=None) as quick,
-    ):
-        for number in range(1, 400):
-            writer.append()
-            assert read(quick, 1)[0].id == number
-
-
-def test_a_reader_behind_the_shared_ring_reads_from_the_log(hub: EventHub, writer: Writer):
-    writer.append(5)
-    with (
-        hub.open(writer.lane.workspace, after=0, epoch=None) as replaying,
-        hub.open(writer.lane.workspace, after=None, epoch=None),
-    ):
-        writer.append(RING_SIZE + 50)
-        wait_until_seen(hub, writer, 5 + RING_SIZE + 50)
-
-        events = read(replaying, 6)
-        evicted = read(replaying, 1)[0]
-
-    assert [event.id for event in events] == [1, 2, 3, 4, 5, None]
-    assert evicted.type == kinds.CLIENT_EVICTED
-
-
-def test_nothing_within_the_time_gives_nothing(hub: EventHub, writer: Writer):
+def test_nothing_within_the_time_gives_nothing(hub: EventHub, writer: EventWriter):
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         assert subscription.next(0.01) is None
 
 
-def test_the_epoch_stays_while_the_log_lives(hub: EventHub, writer: Writer):
+def test_the_epoch_stays_while_the_log_lives(hub: EventHub, writer: EventWriter):
     first = hub.open(writer.lane.workspace, after=None, epoch=None)
     writer.append()
     second = hub.open(writer.lane.workspace, after=None, epoch=None)
@@ -205,7 +114,7 @@ def test_the_epoch_stays_while_the_log_lives(hub: EventHub, writer: Writer):
 
 
 def test_two_workspaces_do_not_see_each_other(redis_url: str):
-    mine, other = Writer(redis_url), Writer(redis_url)
+    mine, other = EventWriter(redis_url), EventWriter(redis_url)
     hub = open_hub(redis_url, [mine.lane.workspace, other.lane.workspace])
     with hub.open(mine.lane.workspace, after=0, epoch=None) as subscription:
         other.append(3)
@@ -216,7 +125,7 @@ def test_two_workspaces_do_not_see_each_other(redis_url: str):
 
 
 def test_readers_catch_up_after_redis_was_killed(own_redis: EmbeddedRedis):
-    writer = Writer(own_redis.state_url)
+    writer = EventWriter(own_redis.state_url)
     hub = open_hub(own_redis.state_url, [writer.lane.workspace])
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append()
@@ -233,7 +142,7 @@ def test_readers_catch_up_after_redis_was_killed(own_redis: EmbeddedRedis):
 
 
 def test_a_log_that_starts_anew_tells_its_readers(own_redis: EmbeddedRedis):
-    writer = Writer(own_redis.state_url)
+    writer = EventWriter(own_redis.state_url)
     hub = open_hub(own_redis.state_url, [writer.lane.workspace])
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append(2)
@@ -250,7 +159,9 @@ def test_a_log_that_starts_anew_tells_its_readers(own_redis: EmbeddedRedis):
     hub.close()
 
 
-def test_an_event_aside_reaches_the_readers_of_every_instance_without_an_id(redis_url: str, writer: Writer):
+def test_an_event_aside_reaches_the_readers_of_every_instance_without_an_id(
+    redis_url: str, writer: EventWriter
+):
     hubs = [open_hub(redis_url, [writer.lane.workspace]) for _ in range(2)]
     readers = [hub.open(writer.lane.workspace, after=None, epoch=None) for hub in hubs]
     writer.append()
@@ -272,7 +183,7 @@ def test_an_event_aside_reaches_the_readers_of_every_instance_without_an_id(redi
         hub.close()
 
 
-def test_a_reader_gets_the_newest_aside_in_its_place_and_no_past_one(hub: EventHub, writer: Writer):
+def test_a_reader_gets_the_newest_aside_in_its_place_and_no_past_one(hub: EventHub, writer: EventWriter):
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append()
         for number in range(3):
@@ -290,7 +201,9 @@ def test_a_reader_gets_the_newest_aside_in_its_place_and_no_past_one(hub: EventH
 
 
 @pytest.mark.parametrize("message", ["", "1", "one  {}", "1 {}", "1 a b {}", "-1  {}", "1  []"])
-def test_an_aside_in_another_shape_is_skipped_and_harms_nobody(hub: EventHub, writer: Writer, message: str):
+def test_an_aside_in_another_shape_is_skipped_and_harms_nobody(
+    hub: EventHub, writer: EventWriter, message: str
+):
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append()
         writer.lane.redis.publish(writer.lane.keys.asides, message)
@@ -299,7 +212,7 @@ def test_an_aside_in_another_shape_is_skipped_and_harms_nobody(hub: EventHub, wr
         assert [event.id for event in read(subscription, 2)] == [1, 2]
 
 
-def test_who_comes_later_hears_nothing_of_an_aside(hub: EventHub, writer: Writer):
+def test_who_comes_later_hears_nothing_of_an_aside(hub: EventHub, writer: EventWriter):
     with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
         writer.append()
         read(subscription, 1)
@@ -309,6 +222,18 @@ def test_who_comes_later_hears_nothing_of_an_aside(hub: EventHub, writer: Writer
         with hub.open(writer.lane.workspace, after=None, epoch=None) as later:
             assert later.next(0.01) is None
         assert subscription.next(0.01) is None
+
+
+def test_a_reader_can_be_interrupted_and_then_reads_on(hub: EventHub, writer: EventWriter):
+    with hub.open(writer.lane.workspace, after=None, epoch=None) as subscription:
+        interrupter = threading.Thread(target=subscription.interrupt)
+        interrupter.start()
+
+        assert subscription.next(WAIT_S * 6) is None
+        writer.append()
+        assert read(subscription, 1)[0].id == 1
+        assert subscription.next(0.01) is None
+    interrupter.join()
 
 
 def test_closing_the_hub_wakes_its_readers(redis_url: str):
@@ -325,18 +250,10 @@ def test_closing_the_hub_wakes_its_readers(redis_url: str):
     assert answers == [None]
 
 
-def wait_until_seen(hub: EventHub, writer: Writer, last_id: int) -> None:
-    """Wait, by a reader of its own, until the hub has the event."""
-    with hub.open(writer.lane.workspace, after=last_id - 1, epoch=None) as subscription:
-        read(subscription, 1)
-    feed = hub._feeds[writer.lane.workspace]
-    feed.wait(after=last_id - 1, epoch=feed.epoch, timeout_s=WAIT_S)
-
-
 @pytest.fixture
-def promoted(own_redis: EmbeddedRedis) -> Writer:
+def promoted(own_redis: EmbeddedRedis) -> EventWriter:
     """A writer on a server that has been a replica, and so has a replication id before its own."""
-    writer = Writer(own_redis.state_url)
+    writer = EventWriter(own_redis.state_url)
     writer.append(3)
     writer.lane.redis.replicaof("127.0.0.1", 1)  # of a primary that never answers
     writer.lane.redis.replicaof("NO", "ONE")
@@ -344,7 +261,7 @@ def promoted(own_redis: EmbeddedRedis) -> Writer:
 
 
 @pytest.mark.parametrize("known", ["the id before", "an id from two failovers ago"])
-def test_after_a_failover_numbers_go_on_beyond_any_that_were_lost(promoted: Writer, known: str):
+def test_after_a_failover_numbers_go_on_beyond_any_that_were_lost(promoted: EventWriter, known: str):
     lane, log = promoted.lane, EventLog(promoted.lane.redis)
     before = log.state(lane.workspace)
     if known != "the id before":
@@ -359,8 +276,19 @@ def test_after_a_failover_numbers_go_on_beyond_any_that_were_lost(promoted: Writ
     assert log.state(lane.workspace) == LogState(after.epoch, 1, after.last_id + 1)
 
 
+def test_numbers_that_a_failover_skipped_are_no_loss(promoted: EventWriter, own_redis: EmbeddedRedis):
+    promoted.append()
+    state = EventLog(promoted.lane.redis).state(promoted.lane.workspace)
+    hub = open_hub(own_redis.state_url, [promoted.lane.workspace])
+    with hub.open(promoted.lane.workspace, after=3, epoch=state.epoch) as subscription:
+        event, complete = read(subscription, 2)
+
+    assert (event.id, complete.type) == (state.last_id, kinds.REPLAY_COMPLETE)
+    hub.close()
+
+
 def test_a_restart_on_the_same_data_keeps_epoch_and_numbers(own_redis: EmbeddedRedis):
-    writer = Writer(own_redis.state_url)
+    writer = EventWriter(own_redis.state_url)
     writer.append(3)
     before = EventLog(writer.lane.redis).state(writer.lane.workspace)
 
@@ -373,7 +301,7 @@ def test_a_restart_on_the_same_data_keeps_epoch_and_numbers(own_redis: EmbeddedR
 
 
 def test_a_full_redis_keeps_readers_waiting_and_does_not_silence_them(own_redis: EmbeddedRedis):
-    writer = Writer(own_redis.state_url)
+    writer = EventWriter(own_redis.state_url)
     hub = open_hub(own_redis.state_url, [writer.lane.workspace])
     writer.append()
     with hub.open(writer.lane.workspace, after=1, epoch=None) as subscription:

@@ -8,6 +8,7 @@ from events.errors import StorageFull, StorageUnavailable
 from jobs.broker import ACTOR, QUEUE, Doorbell, open_broker
 from jobs.client import JobsClient, open_jobs
 from jobs.tasks import Submission
+from jobs.viewer import Viewer
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import LaneUnderTest, fresh_workspace_id, limits
 from tests.support.redis_server import kill_redis
@@ -30,7 +31,7 @@ def test_a_submitted_task_is_queued_and_its_lane_rung_by_actor_name(settings: Se
 
     task = jobs.submit(workspace, FACT)
 
-    found = jobs.find(workspace, "remember", task.id, client_id="client_a")
+    found = jobs.find(workspace, "remember", task.id, viewer=Viewer("client_a"))
     assert found == task
     assert (task.status, task.position, task.context_mode, task.scope) == ("queued", 1, "clean", "user")
     messages = connect(settings.broker).hvals(f"dramatiq:{QUEUE}.msgs")
@@ -52,22 +53,22 @@ def test_a_task_of_a_client_is_hidden_from_others(jobs: JobsClient, client_id: s
     workspace = fresh_workspace_id()
     task = jobs.submit(workspace, FACT)
 
-    assert jobs.find(workspace, "remember", task.id, client_id=client_id) is None
+    assert jobs.find(workspace, "remember", task.id, viewer=Viewer(client_id)) is None
 
 
 def test_a_task_of_nobody_is_visible_to_all(jobs: JobsClient):
     workspace = fresh_workspace_id()
     task = jobs.submit(workspace, Submission("remember", {"content": "x"}))
 
-    assert jobs.find(workspace, "remember", task.id, client_id="client_b") is not None
+    assert jobs.find(workspace, "remember", task.id, viewer=Viewer("client_b")) is not None
 
 
 def test_a_task_is_found_in_its_own_workspace_and_kind_only(jobs: JobsClient):
     workspace = fresh_workspace_id()
     task = jobs.submit(workspace, Submission("remember", {"content": "x"}))
 
-    assert jobs.find(fresh_workspace_id(), "remember", task.id, client_id=None) is None
-    assert jobs.find(workspace, "forget", task.id, client_id=None) is None
+    assert jobs.find(fresh_workspace_id(), "remember", task.id, viewer=Viewer()) is None
+    assert jobs.find(workspace, "forget", task.id, viewer=Viewer()) is None
 
 
 def test_a_lost_ring_does_not_lose_the_task(own_redis: EmbeddedRedis):
@@ -125,5 +126,5 @@ def test_what_was_acknowledged_survives_a_kill_of_redis(own_redis: EmbeddedRedis
     kill_redis(own_redis)
     own_redis.start()
 
-    found = [jobs.find(workspace, "remember", task, client_id="client_a") for task in accepted]
+    found = [jobs.find(workspace, "remember", task, viewer=Viewer("client_a")) for task in accepted]
     assert [task.position for task in found if task] == list(range(1, 11))

@@ -14,6 +14,7 @@ from core.ids import ClientId, TaskId, new_task_id
 from core.settings import Settings
 from events.connect import connect
 from events.listener import Listener
+from events.sessions import Caller, ClientSessions
 from jobs.broker import Doorbell, open_broker
 from jobs.broker_probe import BrokerProbe
 from jobs.deployment import Deployment
@@ -179,6 +180,14 @@ def ring_and_listen(settings: Settings, lane: LaneUnderTest) -> None:
     Listener(settings.state, {}, on_gap=lambda: None, name="listener").close()
 
 
+def hold_sessions(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
+    sessions, caller = ClientSessions(lane.redis), Caller("default")
+    entry = sessions.enter(lane.workspace, caller, is_shared=True)
+    sessions.watch(entry.session, "stream-1", kept_ms=60_000)
+    look_now()
+    sessions.close(entry.session, caller)
+
+
 @pytest.fixture
 def seen(own_redis: EmbeddedRedis) -> Seen:
     """All that was ever found while a lane lived its life."""
@@ -198,6 +207,7 @@ def seen(own_redis: EmbeddedRedis) -> Seen:
         refuse(lane)
         lose_worker_and_recover(lane)
         ring_and_listen(settings, lane)
+        hold_sessions(lane, lambda: look(lane.redis, found))
         look(lane.redis, found)
     return found
 

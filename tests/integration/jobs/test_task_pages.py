@@ -2,6 +2,7 @@ from dataclasses import replace
 
 from core.ids import TaskId, new_task_id
 from jobs.store import MAX_PAGE, TaskFilter, TaskStore
+from jobs.viewer import Viewer
 from tests.support.lane import DONE, LaneUnderTest
 
 ANY = TaskFilter()
@@ -57,8 +58,9 @@ def test_a_client_sees_its_own_tasks_and_those_of_nobody(lane: LaneUnderTest):
     lane.redis.hset(lane.keys.task(theirs), "clientId", "them")
     nobodys, _ = lane.submit()
 
-    assert pages(lane, TaskFilter(client_id="me"), limit=10) == [[nobodys, mine]]
+    assert pages(lane, TaskFilter(viewer=Viewer("me")), limit=10) == [[nobodys, mine]]
     assert pages(lane, ANY, limit=10) == [[nobodys]]
+    assert pages(lane, TaskFilter(viewer=Viewer(sees_all=True)), limit=10) == [[nobodys, theirs, mine]]
 
 
 def test_rare_tasks_are_found_beyond_the_first_read(lane: LaneUnderTest):

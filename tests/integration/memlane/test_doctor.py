@@ -15,6 +15,7 @@ def memory_base(tmp_path, monkeypatch):
     made = MemoryBase(tmp_path.resolve())
     made.commit(open_store(made.path), fenced_task(), {made.user / "user/tea.md": note()})
     monkeypatch.setenv("MEMLANE_MEMORY_DIR", str(made.path))
+    monkeypatch.setenv("MEMLANE_HOME", str(tmp_path / "home"))
     for name in ("MEMLANE_WORKSPACES", "QWEN_CODE_MEMORY_LOCAL"):
         monkeypatch.delenv(name, raising=False)
     return made
@@ -49,6 +50,18 @@ def test_fix_mends_what_needs_no_judgement_and_tells_what_is_left(memory_base, c
     assert place.startswith(f"{memory_base.user}/user/odd.md: ")
     assert count == "1 finding"
     assert (memory_base.user / "MEMORY.md").read_text() == build_index(memory_base.user)
+
+
+def test_a_tokens_file_that_can_not_be_used_is_found(memory_base, capsys, tmp_path):
+    tokens = tmp_path / "home" / "tokens.json"
+    tokens.parent.mkdir()
+    tokens.write_text("{")
+
+    assert run("doctor", "--json") == 1
+
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (finding["code"], finding["path"], finding["mendable"]) == ("tokens_unusable", str(tokens), False)
+    assert tokens.read_text() == "{"
 
 
 def test_fix_ends_with_zero_when_nothing_is_left(memory_base):

@@ -3,35 +3,25 @@
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from flask import Flask
 
-from core.settings import Settings
 from core.workspaces import Workspaces
-from events.hub import open_hub
-from jobs.client import open_jobs
-from memory.library import Library
+from tests.support.web_app import application
 from tests.support.web_server import AUTHORIZED, WebServer
-from web.app import WebParts, create_app
 
 if TYPE_CHECKING:
     from werkzeug.routing import Rule
 
-NO_MEMORY = Library(Path("/srv/no-memory"), local=False)
 OPEN_RULES = {"/health", "/health/live", "/health/ready"}
 
 
 @pytest.fixture(scope="module")
 def app(redis_url: str, workspaces: Workspaces) -> Iterator[Flask]:
-    settings = Settings(redis_url=redis_url)
-    hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
-    yield create_app(
-        settings, WebParts(workspaces, open_jobs(settings), hub, NO_MEMORY), token="T", home=Path.home()
-    )
-    hub.close()
+    with application(redis_url, workspaces) as made:
+        yield made
 
 
 def closed_requests(app: Flask) -> Iterator[tuple[str, str]]:
@@ -177,14 +167,10 @@ def test_the_log_holds_no_token_and_no_request_text(web: WebServer) -> None:
 
 
 def test_a_mistake_of_ours_tells_nothing(redis_url: str, workspaces: Workspaces) -> None:
-    hub = open_hub(redis_url, [workspaces.primary.id])
-    settings = Settings(redis_url=redis_url)
-    parts = WebParts(workspaces, open_jobs(settings), hub, NO_MEMORY)
-    broken = create_app(settings, parts, token="T", home=Path.home())
-    broken.add_url_rule("/divide", view_func=lambda: str(1 // 0))
+    with application(redis_url, workspaces) as broken:
+        broken.view_functions["capabilities"] = lambda: str(1 // 0)
 
-    answer = broken.test_client().get("/divide", headers=AUTHORIZED)
+        answer = broken.test_client().get("/capabilities", headers=AUTHORIZED)
 
     assert answer.status_code == 500
     assert answer.get_json() == {"error": "Internal server error", "code": "internal"}
-    hub.close()

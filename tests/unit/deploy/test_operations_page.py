@@ -23,6 +23,7 @@ from tests.support.deployment import (
 )
 from tests.support.documents import code_under, quoted, table_under
 from web.auth import Guard
+from web.keyring import single_token
 from web.target import read_target
 
 UNITS = code_under("systemd", "ini")
@@ -139,7 +140,7 @@ def test_a_pod_has_the_time_to_drain_and_an_environment_that_settings_accept():
 
 def test_probes_ask_open_paths_under_a_name_that_the_guard_lets_pass():
     probes, _ = map(yaml.safe_load, code_under("Kubernetes", "yaml"))
-    guard = Guard("T", bound_host="0.0.0.0")
+    guard = Guard(single_token("T"), bound_host="0.0.0.0", open_paths=["/health/live", "/health/ready"])
 
     for probe in probes.values():
         asked = probe["httpGet"]

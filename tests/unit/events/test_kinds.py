@@ -18,7 +18,7 @@ STREAM_NAMES = {
 
 
 def test_the_scripts_write_the_names_that_are_declared():
-    sources = "\n".join(path.read_text() for path in (ROOT / "jobs" / "lua").glob("*.lua"))
+    sources = "\n".join(path.read_text() for path in ROOT.glob("*/lua/*.lua"))
     literal = set(re.findall(r"(?:task_event|append_event)\(log, '(\w+)'", sources))
     composed = {f"task_{status}" for status in get_args(EndStatus) if status != "queued"}
     assert "task_event(log, 'task_' .. status" in sources

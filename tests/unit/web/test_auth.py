@@ -2,8 +2,10 @@ from typing import Any
 
 import pytest
 
-from web.auth import Guard, is_open
+from web.auth import Guard
 from web.errors import HostRefused, OriginRefused, Unauthorized
+from web.keyring import single_token
+from web.principal import Principal
 from web.target import Target, parse_target
 
 PORT = "4170"
@@ -12,11 +14,14 @@ TARGET = parse_target("/capabilities")
 
 def check(
     *, host: str = f"127.0.0.1:{PORT}", target: Target = TARGET, bound: str = "127.0.0.1", **headers: str
-) -> None:
-    guard = Guard("token-ä", bound_host=bound, hosts=("Memory.Example",))
+) -> Principal | None:
+    keyring = single_token("token-ä")
+    guard = Guard(
+        keyring, bound_host=bound, hosts=("Memory.Example",), open_paths=("/health", "/health/live")
+    )
     environ: dict[str, Any] = {"SERVER_PORT": PORT, "HTTP_HOST": host}
     environ |= {f"HTTP_{name.upper()}": value for name, value in headers.items()}
-    guard.check(environ, target)
+    return guard.check(environ, target)
 
 
 def sent(text: str) -> str:
@@ -72,7 +77,7 @@ def test_other_names_are_refused(host: str) -> None:
 
 
 def test_the_port_may_be_left_out_when_it_is_the_default() -> None:
-    Guard("T", bound_host="127.0.0.1").check(
+    Guard(single_token("T"), bound_host="127.0.0.1").check(
         {"SERVER_PORT": "80", "HTTP_HOST": "localhost", "HTTP_AUTHORIZATION": "Bearer T"}, TARGET
     )
 
@@ -152,13 +157,28 @@ def test_without_our_token_nobody_gets_in(authorization: str) -> None:
         check(authorization=authorization)
 
 
-@pytest.mark.parametrize("path", ["/health", "/health/", "/health/live", "/health/ready"])
-def test_probes_are_open(path: str) -> None:
-    check(target=parse_target(path))
+def test_the_guard_tells_whose_token_it_was() -> None:
+    assert check(authorization=TOKEN) == Principal("default", "operator")
+
+
+@pytest.mark.parametrize("path", ["/health", "/health/", "/health/live", "/health/live/"])
+def test_open_paths_ask_for_no_token_and_have_nobody(path: str) -> None:
+    assert check(target=parse_target(path), authorization=TOKEN) is None
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/healthz", "/health//", "/Health", "/health/../capabilities", "/%68ealth", "//health"]
+    "path",
+    [
+        "/",
+        "/healthz",
+        "/health/ready",
+        "/health//",
+        "/Health",
+        "/health/../capabilities",
+        "/%68ealth",
+        "//health",
+    ],
 )
 def test_nothing_else_is_open(path: str) -> None:
-    assert not is_open(parse_target(path))
+    with pytest.raises(Unauthorized):
+        check(target=parse_target(path))

@@ -7,7 +7,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound
 from werkzeug.http import parse_accept_header
 
 from core.errors import DependencyError, InputError, MemlaneError, StateError
-from events.errors import StorageFull, StorageUnavailable
+from events.errors import InvalidClientId, StorageFull, StorageUnavailable
 from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
@@ -100,8 +100,8 @@ def test_the_text_of_what_is_not_the_callers_fault_stays_inside(error: MemlaneEr
 
 
 def test_facts_of_an_error_get_out() -> None:
-    assert problem_of(errors.InvalidClientId("x", client_id="c")).facts == {"clientId": "c"}
-    assert problem_of(errors.InvalidClientId("x")).facts == {}
+    assert problem_of(InvalidClientId("x", client_id="c")).facts == {"clientId": "c"}
+    assert problem_of(InvalidClientId("x")).facts == {}
     assert problem_of(errors.WorkspaceMismatch("x", workspace_count=2)).facts == {"workspaceCount": 2}
     assert problem_of(errors.WorkspaceMismatch("x")).facts == {}
     assert problem_of(CommitConflict(["user/a.md"])).facts == {"documents": ["user/a.md"]}
@@ -157,7 +157,7 @@ def test_the_allowed_methods_are_kept() -> None:
     ],
 )
 def test_a_problem_document_is_given_to_who_asks_for_it(accept: str | None, content_type: str) -> None:
-    response = problem_of(errors.InvalidClientId("No.", client_id="c")).respond(
+    response = problem_of(InvalidClientId("No.", client_id="c")).respond(
         parse_accept_header(accept, MIMEAccept), instance="/a"
     )
 

@@ -1,0 +1,217 @@
+"""Every route of the table, asked with every kind of token, in both forms of its path."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from core.ids import WorkspaceId
+from core.workspaces import Workspace, Workspaces
+from tests.support.web_app import application
+from web.keyring import Keyring, KnownToken, digest_of, owners_token
+from web.principal import Principal
+from web.route import Route, routes_of
+
+REFUSED = (401, 403)
+PLACEHOLDERS = {"scope": "user", "path:path": "user/tea.md"}
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Somebody who asks; ``principal`` is None for those whom nobody knows."""
+
+    token: str | None
+    principal: Principal | None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+
+
+def known(name: str, **facts: Any) -> Caller:
+    return Caller(name, Principal(name, **facts))
+
+
+@pytest.fixture(scope="module")
+def callers(workspaces: Workspaces) -> list[Caller]:
+    _, second = workspaces
+    return [
+        Caller(None, None),
+        Caller("wrong", None),
+        Caller("T", Principal("default", "operator")),
+        known("client"),
+        known("operator", role="operator"),
+        known("second-client", workspaces=frozenset({second.id})),
+        known("second-operator", role="operator", workspaces=frozenset({second.id})),
+    ]
+
+
+@pytest.fixture(scope="module")
+def app(redis_url: str, workspaces: Workspaces, callers: list[Caller]) -> Iterator[Flask]:
+    named = [
+        KnownToken(digest_of(one.principal.id.encode()), one.principal) for one in callers if one.principal
+    ]
+    keyring = Keyring(lambda: [owners_token("T"), *named])
+    with application(redis_url, workspaces, keyring=keyring) as made:
+        yield made
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One path of a route; ``workspace`` is None where the path means none."""
+
+    route: Route
+    path: str
+    workspace: Workspace | None
+
+    def is_answered_well(self, caller: Caller, status: int) -> bool:
+        """Whether a status is what the declaration asks for."""
+        if self.route.role == "open":
+            return status not in REFUSED
+        if caller.principal is None:
+            return status == 401
+        allowed = caller.principal.workspaces
+        is_inside = self.workspace is None or allowed is None or self.workspace.id in allowed
+        if self.route.role not in ("client", caller.principal.role) or not is_inside:
+            return status == 403
+        # a route of no workspace may still be asked, in a body, for one that the token is not good for
+        return status not in REFUSED or (status == 403 and self.workspace is None and allowed is not None)
+
+
+def asks(app: Flask, workspaces: Workspaces) -> Iterator[Ask]:
+    for route in routes_of(app).values():
+        for rule in route.rules:
+            if route.is_global:
+                yield Ask(route, filled(rule, workspaces.primary), None)
+            elif "<selector>" not in rule:
+                yield Ask(route, filled(rule, workspaces.primary), workspaces.primary)
+            else:
+                for workspace in workspaces:
+                    yield Ask(route, filled(rule, workspace), workspace)
+
+
+def filled(rule: str, workspace: Workspace) -> str:
+    """A path that the rule serves; what else it names need not be there."""
+    names = PLACEHOLDERS | {"selector": workspace.id, "workspace": workspace.id}
+    return re.sub("<([^>]+)>", lambda match: names.get(match[1], "x"), rule)
+
+
+def status(app: Flask, method: str, path: str, caller: Caller, **sent: Any) -> int:
+    with app.test_client().open(
+        path, method=method, headers=caller.headers, buffered=False, **sent
+    ) as answer:
+        return answer.status_code
+
+
+def test_every_route_answers_whom_its_declaration_lets_in(
+    app: Flask, workspaces: Workspaces, callers: list[Caller]
+) -> None:
+    wrong = [
+        (ask.route.method, ask.path, caller.token, got)
+        for ask in asks(app, workspaces)
+        for caller in callers
+        if not ask.is_answered_well(caller, got := status(app, ask.route.method, ask.path, caller))
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS"])
+def test_what_comes_with_a_route_is_guarded_like_the_route(
+    app: Flask, workspaces: Workspaces, callers: list[Caller], method: str
+) -> None:
+    wrong = [
+        (ask.path, caller.token, got)
+        for ask in asks(app, workspaces)
+        for caller in callers
+        if method == "OPTIONS" or ask.route.method == "GET"
+        if not ask.is_answered_well(caller, got := status(app, method, ask.path, caller))
+    ]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/nope", "/", "/workspace", "/workspaces/x/nope", "/ops", "/workspace/memory"]
+)
+def test_an_unknown_path_is_told_to_those_only_who_have_a_token(
+    app: Flask, callers: list[Caller], path: str
+) -> None:
+    seen = {caller.token: status(app, "GET", path, caller) for caller in callers}
+
+    assert seen == {caller.token: 401 if caller.principal is None else 404 for caller in callers}
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "TRACE", "BREW"])
+def test_another_method_is_told_to_those_only_who_have_a_token(
+    app: Flask, callers: list[Caller], method: str
+) -> None:
+    seen = {caller.token: status(app, method, "/workspace/memory/remember", caller) for caller in callers}
+
+    assert seen == {caller.token: 401 if caller.principal is None else 405 for caller in callers}
+
+
+def test_a_route_that_declares_nothing_is_closed_to_all(redis_url: str, workspaces: Workspaces) -> None:
+    with application(redis_url, workspaces) as app:
+        app.add_url_rule("/forgotten", view_func=lambda: "open")
+
+        answer = app.test_client().get("/forgotten", headers={"Authorization": "Bearer T"})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "forbidden")
+
+
+def test_a_limited_token_learns_nothing_of_other_workspaces(app: Flask, workspaces: Workspaces) -> None:
+    headers = known("second-client").headers
+    client = app.test_client()
+    served, unknown, malformed = workspaces.primary.id, "0" * 16, "x"
+
+    answers = [
+        client.get(f"/workspaces/{selector}/memory/documents", headers=headers)
+        for selector in (served, unknown, malformed, "%2Fetc")
+    ]
+
+    assert {(one.status_code, one.get_data()) for one in answers} == {
+        (403, b'{"error":"This token may not do that","code":"forbidden"}')
+    }
+
+
+def test_a_limited_token_is_shown_its_own_workspaces_only(app: Flask, workspaces: Workspaces) -> None:
+    _, second = workspaces
+
+    body = app.test_client().get("/capabilities", headers=known("second-client").headers).get_json()
+
+    assert body["workspaceCwd"] == second.path
+    assert [one["id"] for one in body["workspaces"]] == [second.id]
+    assert workspaces.primary.path not in str(body)
+
+
+def test_a_refusal_comes_before_the_body_is_looked_at(app: Flask) -> None:
+    broken = {"data": b"{", "content_type": "application/json"}
+    path = "/workspace/memory/documents/user/user/tea.md/review"
+
+    assert status(app, "POST", path, known("client"), **broken) == 403
+    assert status(app, "POST", path, known("operator"), **broken) == 400
+
+
+def test_what_is_broken_comes_before_the_workspace(app: Flask) -> None:
+    broken = {"data": b"{", "content_type": "application/json"}
+
+    assert status(app, "POST", "/workspace/memory/remember", known("second-client"), **broken) == 400
+
+
+def test_a_token_of_other_letters_is_refused(app: Flask) -> None:
+    for token in ("\u0422", "T\u0301", "\U0001f511", "T\x00"):
+        sent = {"HTTP_AUTHORIZATION": f"Bearer {token}".encode().decode("latin-1")}
+        assert status(app, "GET", "/capabilities", Caller(None, None), environ_base=sent) == 401
+
+
+def test_a_token_for_workspaces_that_are_not_served_is_shown_nothing(
+    redis_url: str, workspaces: Workspaces
+) -> None:
+    stranger = Principal("stranger", "operator", frozenset({WorkspaceId("f" * 16)}))
+    keyring = Keyring(lambda: [KnownToken(digest_of(b"stranger"), stranger)])
+    with application(redis_url, workspaces, keyring=keyring) as app:
+        assert status(app, "GET", "/capabilities", Caller("stranger", stranger)) == 403

@@ -1,0 +1,60 @@
+"""What a known caller may ask for: decided by the route's declaration, before any view runs."""
+
+from collections.abc import Mapping
+
+from flask import request
+
+from core.workspaces import Workspaces
+from web.errors import Forbidden, WorkspaceMismatch
+from web.principal import Principal, principal_of
+from web.route import Route
+from web.selector import select
+
+
+class Gate:
+    """Holds each request against what its route declares; a route that declares nothing is closed."""
+
+    def __init__(self, routes: Mapping[str, Route], workspaces: Workspaces) -> None:
+        self._routes = routes
+        self._workspaces = workspaces
+
+    def check_role(self) -> None:
+        """Let the current request pass if its token has the route's role.
+
+        Raises:
+            Forbidden: it has not, or the route is not declared.
+        """
+        if request.endpoint is None:
+            return  # there is no such route, which its caller is told
+        route = self._routes.get(request.endpoint)
+        if route is None:
+            raise Forbidden
+        if route.role != "open" and not principal_of(request).has_role(route.role):
+            raise Forbidden
+
+    def check_workspace(self) -> None:
+        """Let the current request pass if its token is good for the workspace that the path means.
+
+        Raises:
+            Forbidden: it is limited to others. Whether the workspace is served is not told then.
+            WorkspaceMismatch: no configured workspace is meant, and the token may know.
+        """
+        if request.endpoint is None or self._routes[request.endpoint].is_global:
+            return
+        require_entry(principal_of(request), self._workspaces, (request.view_args or {}).get("selector"))
+
+
+def require_entry(principal: Principal, workspaces: Workspaces, selector: str | None) -> None:
+    """Check that somebody may enter the workspace that a selector means, see ``web.selector.select``.
+
+    Raises:
+        Forbidden, WorkspaceMismatch: as for ``Gate.check_workspace``.
+    """
+    try:
+        workspace = select(workspaces, selector)
+    except WorkspaceMismatch:
+        if principal.workspaces is None:
+            raise
+        raise Forbidden from None
+    if not principal.may_enter(workspace.id):
+        raise Forbidden
