@@ -13,7 +13,7 @@ from core.errors import MemlaneError
 from core.settings import load_settings
 from memlane.engine import find_engine
 
-NAMES = ("lanes", "latency", "recovery", "submit")
+NAMES = ("lanes", "latency", "recovery", "streams", "submit")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,7 +51,11 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--fsync", choices=["always", "everysec"], default="always", help="of Redis (lanes)")
     parser.add_argument("--count", type=int, default=200, help="tasks of each variant (latency)")
-    parser.add_argument("--idle-s", type=float, default=10.0, help="window for the cost of idling (latency)")
+    parser.add_argument(
+        "--idle-s", type=float, default=10.0, help="window for the cost of idling (latency, streams)"
+    )
+    parser.add_argument("--crowds", default="10+10,1000+200", help="streams+sockets, by commas (streams)")
+    parser.add_argument("--events", type=int, default=100, help="told to each client, twice (streams)")
     parser.add_argument("--with-dramatiq", action="store_true", help="minutes longer (recovery)")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser.parse_args(arguments)
@@ -74,9 +78,19 @@ def _measure(options: argparse.Namespace, ground: Ground) -> Report:
         from bench.submission import measure_submission
 
         return measure_submission(ground, rounds=options.rounds, tasks=options.tasks, tell=_tell)
+    if options.name == "streams":
+        from bench.streams import StreamsPlan, measure_streams
+
+        crowds = [(int(streams), int(sockets)) for streams, _, sockets in _pairs(options.crowds)]
+        streams_plan = StreamsPlan(options.rounds, crowds, options.events, options.idle_s)
+        return measure_streams(ground, streams_plan, _tell)
     from bench.recovery import measure_recovery
 
     return measure_recovery(ground, rounds=options.rounds, with_dramatiq=options.with_dramatiq, tell=_tell)
+
+
+def _pairs(words: str) -> list[tuple[str, str, str]]:
+    return [word.partition("+") for word in words.split(",")]
 
 
 def _tell(line: str) -> None:

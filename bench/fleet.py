@@ -57,6 +57,11 @@ class Fleet:
         groups = {process.pid for process in self._processes}
         return sum(cpu_s(pid) for pid in _running() if _group_of(pid) in groups)
 
+    def rss_kib(self) -> int:
+        """Resident memory of all that runs in the processes' groups, KiB; what they share counts in each."""
+        groups = {process.pid for process in self._processes}
+        return sum(_rss_kib(pid) for pid in _running() if _group_of(pid) in groups)
+
     def end(self, *, grace_s: float = 5.0) -> None:
         """Stop all: SIGTERM to each leader, SIGKILL to its group after ``grace_s`` seconds."""
         for process in self._processes:
@@ -111,6 +116,11 @@ def _group_of(pid: int) -> int | None:
     with suppress(ProcessLookupError):
         return os.getpgid(pid)
     return None
+
+
+def _rss_kib(pid: int) -> int:
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") // 1024
 
 
 def cpu_s(pid: int) -> float:

@@ -25,6 +25,16 @@ def worker(worker_id: str) -> str:
     return f"{SCHEMA}:worker:{worker_id}"
 
 
+def rate(caller: str) -> str:
+    """Text: when the bucket of a caller's requests is full again."""
+    return f"{SCHEMA}:rate:{{{caller}}}"
+
+
+def audit(outcome: str) -> str:
+    """Stream of acts that came out one way."""
+    return f"{SCHEMA}:audit:{outcome}"
+
+
 def private_channel(name: str) -> str:
     """Pub/sub channel by which a process talks to its own subscriber."""
     return f"{SCHEMA}:private:{name}"

@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 
 import structlog
 from structlog.typing import EventDict, Processor
@@ -106,6 +106,11 @@ class _ProcessName:
     def __call__(self, _logger: object, _method: str, event: EventDict) -> EventDict:
         event.setdefault("process", self._name)
         return event
+
+
+def bound(**facts: str | None) -> AbstractContextManager[None]:
+    """Add facts to each log line of this thread while the body runs; those that are None are left out."""
+    return structlog.contextvars.bound_contextvars(**facts)
 
 
 def get_logger(name: str) -> structlog.typing.FilteringBoundLogger:

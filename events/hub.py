@@ -26,6 +26,7 @@ class EventHub:
     """Follows the event logs and lets readers subscribe."""
 
     def __init__(self, redis_url: str, workspaces: Iterable[WorkspaceId]) -> None:
+        self._closed = False
         self._event_log = EventLog(connect(redis_url))
         self._feeds = {workspace: Feed() for workspace in workspaces}
         channels = {LaneKeys(workspace).channel: self._advancer(workspace) for workspace in self._feeds}
@@ -61,9 +62,15 @@ class EventHub:
 
     def close(self) -> None:
         """Stop following; readers get no further events. May be repeated."""
+        self._closed = True
         for feed in self._feeds.values():
             feed.close()
         self._listener.close()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether readers get no further events."""
+        return self._closed
 
     def _advancer(self, workspace: WorkspaceId) -> Callable[[str], None]:
         return lambda _newest: self._advance(workspace)

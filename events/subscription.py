@@ -23,6 +23,7 @@ class Subscription:
 
     Attributes:
         epoch: uuid of the log that the ids belong to.
+        is_evicted: whether it fell too far behind; ``client_evicted`` is the last event that ``next`` gives.
     """
 
     def __init__(
@@ -38,7 +39,7 @@ class Subscription:
         self._replayed = 0
         self._ready: deque[Envelope] = deque()
         self._warned = False
-        self._evicted = False
+        self.is_evicted = False
         self._seen: Aside | None = self._feed.aside
         self.epoch = state.epoch
 
@@ -62,7 +63,7 @@ class Subscription:
         """
         if self._ready:
             return self._ready.popleft()
-        if self._evicted:
+        if self.is_evicted:
             raise SubscriptionEvicted("the reader was too slow")
         if self._replay_to is not None:
             return self._next_replayed()
@@ -114,7 +115,7 @@ class Subscription:
         lag_bytes = self._feed.bytes_after(self._cursor + 1) if lag > 1 else 0
         share = max(lag / self._max_lag, lag_bytes / MAX_LAG_BYTES)
         if share >= 1:
-            self._evicted = True
+            self.is_evicted = True
             return control(
                 kinds.CLIENT_EVICTED, {"reason": "queue_overflow", "lag": lag, "lagBytes": lag_bytes}
             )

@@ -15,7 +15,8 @@ from core.acp import Progress
 from core.clock import boot_ms
 from core.errors import DependencyError
 from core.ids import ClaimId, LaneId, WorkspaceId, new_uuid
-from core.logs import get_logger
+from core.logs import bound, get_logger
+from core.trace import trace_id_of
 from core.workspaces import Workspace, Workspaces
 from jobs.broker import ACTOR, QUEUE, Doorbell
 from jobs.deployment import Deployment
@@ -150,14 +151,15 @@ class LaneRunner:
 
     def _run(self, turn: _Turn, grant: Grant) -> Grant | None:
         """Run a granted task to its end; returns the next one, if the turn goes on and there is one."""
-        _log.info("task_started", task=grant.task.id, attempt=grant.task.attempt, mode=grant.mode)
-        workspace = turn.workspace
+        task, workspace = grant.task, turn.workspace
         run = self._begin(turn, grant)
         lease = Lease(workspace.id, grant.claim, grant.fence)
         with (
+            bound(request_id=task.request_id, trace_id=trace_id_of(task.traceparent)),
             self._stoppable(run, workspace.id),
             self._parts.keeper.holding(lease, self._reactions(run, workspace)) as held,
         ):
+            _log.info("task_started", task=task.id, attempt=task.attempt, mode=grant.mode)
             end = run.execute(lambda at_least: self._refence(held, at_least))
             self._note_availability(workspace.id, end)
             if not self._scrub(end):

@@ -1,11 +1,12 @@
 """What the web may do with jobs: submit, look up, list, cancel, ask whether the service is fit."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.clock import boot_ms
+from core.errors import InputError, StateError
 from core.ids import Kind, TaskId, WorkspaceId, is_task_id, new_task_id
 from core.keys import LaneKeys
 from core.logs import get_logger
@@ -105,6 +106,18 @@ class Readiness:
         return self.storage and self.persistence is None
 
 
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A task that was accepted, now or before.
+
+    Attributes:
+        made_by: the idempotency key that had made it before; None when it is new.
+    """
+
+    task: Task
+    made_by: str | None = None
+
+
 class JobsClient:
     """Submits and finds tasks. Safe for use by many threads."""
 
@@ -145,25 +158,38 @@ class JobsClient:
             self._check = lambda: check_redis(self._redis, strict=strict)
 
     def submit(self, workspace: WorkspaceId, submission: Submission) -> Task:
+        """Accept a task, as ``accept`` does, when it is all the same whether that was done before."""
+        return self.accept(workspace, submission).task
+
+    def accept(
+        self, workspace: WorkspaceId, submission: Submission, *, check: Callable[[], None] | None = None
+    ) -> Submitted:
         """Accept a task: once this returns it is durable and will reach an end.
+
+        Args:
+            check: refuses, by raising, what is known to come to nothing. It is not asked when one of the
+                idempotency keys has made a task: what was accepted stays so.
 
         Raises:
             QueueFull: a cap is reached.
             MemoryUnavailable: every live worker says that managed memory can't be used there.
             Overloaded: the workers are far behind and the lane is idle.
-            IdempotencyMismatch, IdempotencyConflict: the key was used for something else, or is forgotten.
+            IdempotencyMismatch, IdempotencyConflict: a key was used for something else, or is forgotten.
+            InputGone: the request of the task to retry is not kept any more.
             StorageFull: Redis is out of memory. By none of these anything was accepted.
             StorageUnavailable: no answer; the task may or may not have been accepted. Or Redis is not fit,
                 and nothing was.
         """
         self._require_checked()
+        if check is not None:
+            self._check_new(workspace, submission.idempotency_keys, check)
         task_id = new_task_id(submission.kind)
         accepted = self._intake.submit(workspace, task_id, submission, gate=self._gate(workspace))
         if not accepted.fresh:  # an idempotency key, or the reply of a first try was lost on the wire
-            return self._repeated(workspace, submission.kind, accepted.task)
+            return Submitted(self._repeated(workspace, submission.kind, accepted.task), accepted.made_by)
         if accepted.doorbell_ms is not None:
             self._doorbell.ring(workspace, accepted.doorbell_ms)
-        return _fresh_task(workspace, submission, accepted)
+        return Submitted(_fresh_task(workspace, submission, accepted))
 
     def cancel(self, workspace: WorkspaceId, kind: Kind, task_id: str, *, viewer: Viewer) -> Task | None:
         """Cancel a task: at once if it never ran, else it is told to stop.
@@ -187,7 +213,7 @@ class JobsClient:
     def page(
         self, workspace: WorkspaceId, wanted: TaskFilter, *, limit: int, cursor: int | None = None
     ) -> TaskPage:
-        """List tasks, newest first.
+        """List tasks without their results, newest first.
 
         Args:
             limit: 1 to 200.
@@ -213,9 +239,7 @@ class JobsClient:
             StorageUnavailable: Redis gave no answer.
         """
         task = self._store.find(workspace, kind, task_id)
-        if task is None or not viewer.may_see(task.client_id):
-            return None
-        return task
+        return task if task is not None and viewer.may_see(task.client_id) else None
 
     def made_by(self, workspace: WorkspaceId, kind: Kind, idempotency_key: str) -> Task | None:
         """The task that an idempotency key has made; None when there is none (any more).
@@ -259,6 +283,15 @@ class JobsClient:
         except RedisUnfit as error:
             raise _unfit(str(error)) from error
         self._check = None
+
+    def _check_new(self, workspace: WorkspaceId, keys: Sequence[str], check: Callable[[], None]) -> None:
+        if self._store.knows_any(workspace, keys):
+            return
+        try:
+            check()
+        except (InputError, StateError):
+            if not self._store.knows_any(workspace, keys):
+                raise  # else somebody has just had it done, which is what the check minds
 
     def _gate(self, workspace: WorkspaceId) -> Gate:
         if not self._registry.is_available(workspace):
@@ -306,6 +339,9 @@ def _fresh_task(workspace: WorkspaceId, submission: Submission, accepted: Accept
         context_mode=submission.context_mode,
         scope=submission.scope,
         client_id=submission.client_id,
+        request_id=submission.request_id,
+        traceparent=submission.traceparent,
+        retry_of=submission.retry_of,
         position=accepted.position,
     )
 

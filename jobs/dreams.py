@@ -80,7 +80,7 @@ class Dreamer:
     def _ask(self, workspace: WorkspaceId, last: str) -> None:
         key = hashlib.sha256(f"dream:{workspace}:{last}".encode()).hexdigest()
         try:
-            task = self._jobs.submit(workspace, Submission("dream", {}, idempotency_key=key))
+            task = self._jobs.submit(workspace, Submission("dream", {}, idempotency_keys=(key,)))
         except (ComeBackLater, MemoryUnavailable, IdempotencyConflict) as refusal:
             _log.info("dream_not_asked_for", workspace=workspace, code=refusal.code)
         else:

@@ -29,6 +29,12 @@ class Overloaded(ComeBackLater):
     code = "overloaded"
 
 
+class RateLimitExceeded(ComeBackLater):
+    """The caller asked for work more often than its token may."""
+
+    code = "rate_limit_exceeded"
+
+
 class MemoryUnavailable(StateError):
     """Every live worker says that managed memory can't be used in this workspace."""
 
@@ -51,6 +57,18 @@ class TaskFinished(StateError):
     """The task has ended and can't be cancelled."""
 
     code = "task_finished"
+
+
+class TaskNotFinished(StateError):
+    """The task has not ended; only the request of one that has is repeated."""
+
+    code = "task_not_finished"
+
+
+class InputGone(StateError):
+    """The request of the task to repeat is not kept any more."""
+
+    code = "input_gone"
 
 
 class NoPreview(StateError):

@@ -2,12 +2,12 @@
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
-from core.errors import StateError
-from core.ids import TaskId, WorkspaceId
+from core.ids import WorkspaceId
 from jobs.calls import APPLY_OF
-from jobs.client import JobsClient
+from jobs.client import JobsClient, Submitted
 from jobs.errors import NoPreview
 from jobs.tasks import Submission, Task
 
@@ -19,41 +19,43 @@ def apply_preview(
     workspace: WorkspaceId,
     preview: Task,
     *,
+    asked: Submission,
     check: Callable[[], None],
-    request_id: str | None = None,
-) -> Task:
+) -> Submitted:
     """Have a preview committed: the task of that, which is the same one again until it has failed.
 
     Args:
+        asked: who asks, by which request and idempotency key; the preview decides the rest.
         check: called before a task is made; what it raises refuses the preview.
 
     Raises:
         NoPreview: the task has not completed, or was no dry run, or 16 tries have failed.
-        Errors as for ``JobsClient.submit``.
+        Errors as for ``JobsClient.accept``.
     """
-    if preview.result is None or "preview" not in preview.result:
-        raise NoPreview("The task has no preview that could be applied")
+    key = _open_key(jobs, workspace, preview)
+
+    def check_preview() -> None:
+        if preview.result is None or "preview" not in preview.result:
+            raise NoPreview("The task has no preview that could be applied")
+        if key is None:
+            raise NoPreview("The preview could not be applied, however often it was tried")
+        check()
+
+    submission = replace(
+        asked,
+        input={APPLY_OF: preview.id},
+        scope=preview.scope,
+        client_id=preview.client_id,  # whoever asks: who sees the preview sees what became of it
+        idempotency_keys=(*asked.idempotency_keys, *([key] if key else [])),
+    )
+    return jobs.accept(workspace, submission, check=check_preview)
+
+
+def _open_key(jobs: JobsClient, workspace: WorkspaceId, preview: Task) -> str | None:
+    """The key of the first try that has not failed so far; None when all have."""
     for number in range(MAX_APPLIES):
-        key = _key(preview.id, number)
-        try:
-            if jobs.made_by(workspace, preview.kind, key) is None:
-                check()
-        except StateError:
-            if jobs.made_by(workspace, preview.kind, key) is None:
-                raise  # else somebody else has just had it applied, which made it stale
-        submission = Submission(
-            kind=preview.kind,
-            input={APPLY_OF: preview.id},
-            scope=preview.scope,
-            client_id=preview.client_id,  # whoever asks: who sees the preview sees what became of it
-            request_id=request_id,
-            idempotency_key=key,
-        )
-        task = jobs.submit(workspace, submission)
-        if task.status not in ("failed", "cancelled"):
-            return task
-    raise NoPreview("The preview could not be applied, however often it was tried")
-
-
-def _key(preview: TaskId, number: int) -> str:
-    return hashlib.sha256(f"apply:{preview}:{number}".encode()).hexdigest()
+        key = hashlib.sha256(f"apply:{preview.id}:{number}".encode()).hexdigest()
+        made = jobs.made_by(workspace, preview.kind, key)
+        if made is None or made.status not in ("failed", "cancelled"):
+            return key
+    return None

@@ -29,6 +29,7 @@ FRAGMENTS = {
     "sweep": (),
     "expire_owner": (),
     "hold": ("lane",),
+    "take": (),
     "drop_workspace": ("lane", "records"),
 }
 """What each script takes beside the event fragment and the prelude, in this order."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from core.ids import Kind, TaskId, WorkspaceId, is_task_id
 from core.keys import LaneKeys
 from events.connect import storage_errors
-from jobs.tasks import Status, Task, TaskOutline, from_record, outline_of
+from jobs.tasks import STATUSES, Status, Task, TaskOutline, from_record, outline_of
 from jobs.viewer import ANYBODY, Viewer
 
 if TYPE_CHECKING:
@@ -16,20 +16,32 @@ if TYPE_CHECKING:
 
 MAX_PAGE = 200
 
+_LISTED_FIELDS = (  # all but the result, which may be long
+    *("taskId", "workspaceId", "kind", "status", "createdAt", "updatedAt", "startedAt", "finishedAt"),
+    *("contextMode", "scope", "clientId", "requestId", "traceparent", "retryOf", "attempt", "acceptedMs"),
+    *("errorCode", "errorMessage", "revision", "usage", "progress", "cancelRequested", "handedBack"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class TaskFilter:
-    """Which tasks are meant; None means any. Without a viewer those that are nobody's."""
+    """Which tasks are meant.
+
+    Attributes:
+        kind: None means any.
+        statuses: any of these.
+        viewer: who looks; without one those that are nobody's.
+    """
 
     kind: Kind | None = None
-    status: Status | None = None
+    statuses: frozenset[Status] = STATUSES
     viewer: Viewer = ANYBODY
 
     def accepts(self, task: Task) -> bool:
         """Whether the task is meant: wanted, and there for the viewer."""
         return (
             self.kind in (None, task.kind)
-            and self.status in (None, task.status)
+            and task.status in self.statuses
             and self.viewer.may_see(task.client_id)
         )
 
@@ -79,6 +91,18 @@ class TaskStore:
             )
         return self.find(workspace, kind, made) if made is not None else None
 
+    def knows_any(self, workspace: WorkspaceId, idempotency_keys: Sequence[str]) -> bool:
+        """Whether one of these idempotency keys has made a task within the last 24 h.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        if not idempotency_keys:
+            return False
+        keys = LaneKeys(workspace)
+        with storage_errors():
+            return bool(self._redis.exists(*map(keys.idempotency, idempotency_keys)))
+
     def is_idle(self, workspace: WorkspaceId) -> bool:
         """Whether nothing is queued or runs.
 
@@ -95,7 +119,7 @@ class TaskStore:
     def page(
         self, workspace: WorkspaceId, wanted: TaskFilter, *, limit: int, cursor: int | None = None
     ) -> TaskPage:
-        """List tasks, newest first; records that are gone leave no holes.
+        """List tasks without their results, newest first; records that are gone leave no holes.
 
         Args:
             limit: 1 to 200.
@@ -122,8 +146,9 @@ class TaskStore:
         with storage_errors(), self._redis.pipeline(transaction=False) as pipe:
             pipe.lrange(keys.pending, 0, -1)
             for task_id, _ in rows:
-                pipe.hgetall(keys.task(task_id))
-            pending, *records = pipe.execute()
+                pipe.hmget(keys.task(task_id), _LISTED_FIELDS)
+            pending, *found = pipe.execute()
+        records = [_record(_LISTED_FIELDS, values) for values in found]
         tasks = [
             (seq, from_record(record, position=_position(record, pending)))
             for (_, seq), record in zip(rows, records, strict=True)
@@ -162,11 +187,7 @@ class TaskStore:
                 pipe.hmget(keys.task(task_id), _outline_fields(task_id))
             rows = pipe.execute()
         for task_id, row in zip(task_ids, rows, strict=True):
-            record = {
-                name: text
-                for name, text in zip(_outline_fields(task_id), row, strict=True)
-                if text is not None
-            }
+            record = _record(_outline_fields(task_id), row)
             if record:
                 yield outline_of(record)
 
@@ -175,6 +196,11 @@ def _outline_fields(task_id: TaskId) -> tuple[str, ...]:
     # a result may be long; whether it is a preview counts for dreams only
     result = ("result",) if is_task_id(task_id, "dream") else ()
     return ("taskId", "kind", "finishedAt", "revision", *result)
+
+
+def _record(fields: Sequence[str], values: Sequence[str | None]) -> dict[str, str]:
+    """What HMGET answered, as HGETALL would have; empty when there is no record."""
+    return {name: text for name, text in zip(fields, values, strict=True) if text is not None}
 
 
 def _position(record: Mapping[str, str], pending: Any) -> int | None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, NewType, cast
+from typing import Any, Literal, NewType, cast, get_args
 
 from core.ids import Kind, TaskId, WorkspaceId
 
@@ -13,6 +13,7 @@ EndStatus = Literal["completed", "failed", "cancelled", "queued"]  # queued: han
 Cause = Literal["store_busy", "lease_lost", "unresolved"]
 Fence = NewType("Fence", int)
 
+STATUSES: frozenset[Status] = frozenset(get_args(Status))
 TERMINAL: frozenset[Status] = frozenset({"completed", "failed", "cancelled"})
 
 MAX_RESULT_BYTES = 256 * 1024
@@ -28,7 +29,10 @@ class Submission:
     Attributes:
         input: JSON object that the worker gets.
         client_id: who asked; the task is visible with the same id only.
-        idempotency_key: a digest; the same one with the same input gives the same task for 24 h.
+        traceparent: W3C trace context of the request.
+        idempotency_keys: digests; the first of them that has made a task within the last 24 h gives that
+            task again, to the same request only.
+        retry_of: an ended task of the same kind, whose request is the new one's, too; ``input`` is ignored.
     """
 
     kind: Kind
@@ -37,7 +41,9 @@ class Submission:
     scope: str | None = None
     client_id: str | None = None
     request_id: str | None = None
-    idempotency_key: str | None = None
+    traceparent: str | None = None
+    idempotency_keys: tuple[str, ...] = ()
+    retry_of: TaskId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,8 @@ class Task:
         position: place in the lane from 1 while queued, else None.
         result: parsed result once completed.
         progress: how far it is, or was when its run last said so; None when it never did.
+        request_id, traceparent: of the request that asked for it.
+        retry_of: the task whose request this one repeats.
         cancel_requested: somebody wants it cancelled; it may complete all the same.
         handed_back: a run of it ended without an end, so it may have committed.
     """
@@ -64,6 +72,9 @@ class Task:
     context_mode: str | None = None
     scope: str | None = None
     client_id: str | None = None
+    request_id: str | None = None
+    traceparent: str | None = None
+    retry_of: TaskId | None = None
     attempt: int = 0
     position: int | None = None
     result: dict[str, Any] | None = None
@@ -135,6 +146,9 @@ def from_record(record: Mapping[str, str], *, position: int | None = None) -> Ta
         context_mode=record.get("contextMode"),
         scope=record.get("scope"),
         client_id=record.get("clientId"),
+        request_id=record.get("requestId"),
+        traceparent=record.get("traceparent"),
+        retry_of=TaskId(record["retryOf"]) if "retryOf" in record else None,
         attempt=int(record["attempt"]),
         position=position,
         result=_optional_json(record.get("result")),

@@ -3,15 +3,20 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memlane.aclient import AsyncClient
     from memlane.client import Client
 
-__all__ = ["Client"]
+__all__ = ["AsyncClient", "Client"]
 
 
-def __getattr__(name: str) -> "type[Client]":
-    """Load ``memlane.Client`` at its first use, so that processes that don't use it don't pay for it."""
-    if name != "Client":
-        raise AttributeError(f"module 'memlane' has no attribute {name!r}")
-    from memlane.client import Client
+def __getattr__(name: str) -> "type[AsyncClient | Client]":
+    """Load a client at its first use, so that processes that don't use it don't pay for it."""
+    if name == "Client":
+        from memlane.client import Client
 
-    return Client
+        return Client
+    if name == "AsyncClient":
+        from memlane.aclient import AsyncClient
+
+        return AsyncClient
+    raise AttributeError(f"module 'memlane' has no attribute {name!r}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import ConfigError
+from core.ids import is_client_id
 from core.settings import ClientSettings
 from memlane.folders import clear_path_errors
 
@@ -70,6 +71,17 @@ def check_token(token: str, *, source: str) -> str:
             f"the token in {source} must be 1 to 4096 printable ASCII characters without blanks"
         )
     return token
+
+
+def check_client_id(client_id: str | None) -> str | None:
+    """Return the client id if it can travel in a header; None stays None.
+
+    Raises:
+        ConfigError: it is not 1 to 128 of ``A-Z a-z 0-9 . _ : -``.
+    """
+    if client_id is not None and not is_client_id(client_id):
+        raise ConfigError("a client id has 1 to 128 characters of A-Z a-z 0-9 . _ : -")
+    return client_id
 
 
 def new_token() -> str:

@@ -9,8 +9,10 @@ from pydantic.alias_generators import to_camel
 from core.acp import ContextMode, Scope
 from core.clock import rfc3339
 
-Status = Literal["queued", "running", "completed", "failed"]
-Outcome = Literal["completed", "failed", "cancelled"]
+# the words of this version; a newer service may say others
+Status = Literal["queued", "running", "completed", "failed"] | str
+Outcome = Literal["completed", "failed", "cancelled"] | str
+SomeScope = Scope | str
 Moment = Annotated[
     datetime, PlainSerializer(lambda moment: rfc3339(round(moment.timestamp() * 1000)), when_used="json")
 ]
@@ -49,7 +51,7 @@ class DocumentDiff(Answer):
         diff: unified diff.
     """
 
-    scope: Scope
+    scope: SomeScope
     path: str
     change: str
     diff: str
@@ -82,7 +84,7 @@ class TaskResult(Answer):
     """
 
     summary: str
-    touched_scopes: tuple[Scope, ...] = ()
+    touched_scopes: tuple[SomeScope, ...] = ()
     files_touched: tuple[str, ...] = ()
     removed_entries: tuple[RemovedEntry, ...] = ()
     touched_topics: tuple[str, ...] = ()
@@ -135,6 +137,7 @@ class Task(Answer):
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, when something changed.
         progress: while it runs, as far as the agent has told.
+        retry_of: the task whose request it repeats.
         cancel_requested: somebody wants it cancelled; it may complete all the same.
     """
 
@@ -142,8 +145,8 @@ class Task(Answer):
     status: Status
     created_at: Moment
     updated_at: Moment
-    context_mode: ContextMode | None = None
-    scope: Scope | None = None
+    context_mode: ContextMode | str | None = None
+    scope: SomeScope | None = None
     result: TaskResult | None = None
     error: TaskError | None = None
     workspace_id: str | None = None
@@ -156,6 +159,12 @@ class Task(Answer):
     usage: Usage | None = None
     progress: Progress | None = None
     cancel_requested: bool = False
+    retry_of: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What kind of task it is, as its id says."""
+        return self.task_id.partition("-")[0]
 
     @property
     def standing(self) -> tuple[object, ...]:
@@ -168,6 +177,17 @@ class Task(Answer):
         return self.status in {"completed", "failed"}
 
 
+class TaskPage(Answer):
+    """Some tasks, newest first.
+
+    Attributes:
+        next_cursor: what to ask with for older ones; None when there are none.
+    """
+
+    tasks: tuple[Task, ...]
+    next_cursor: str | None = None
+
+
 class Document(Answer):
     """Names a memory document.
 
@@ -175,7 +195,7 @@ class Document(Answer):
         path: relative to the memory folder of its scope.
     """
 
-    scope: Scope
+    scope: SomeScope
     path: str
 
 
@@ -183,21 +203,75 @@ class StoredDocument(Document):
     """A memory document as the service holds it.
 
     Attributes:
+        pinned: whether it is a person's own, which no task writes.
         under_review: whether it waits for a person, out of every index and search.
         content, sha256: its text, and the digest of its bytes in hex; only when it was asked for alone.
     """
 
     name: str
     description: str = ""
+    type: str | None = None
+    pinned: bool = False
     under_review: bool = False
+    size_bytes: int | None = None
+    modified_at: Moment | None = None
     content: str | None = None
     sha256: str | None = None
 
 
+class LeftOut(Answer):
+    """What a listing could not look at.
+
+    Attributes:
+        cause: such as ``too_large``.
+        path: relative to the memory folder of its scope.
+    """
+
+    cause: str
+    path: str
+
+
 class StoredDocuments(Answer):
-    """Some documents, by scope and path."""
+    """Some documents, by scope and path.
+
+    Attributes:
+        left_out: what else there is, and can't be shown.
+        next_cursor: what to ask with for further ones; None when there are none.
+    """
 
     documents: tuple[StoredDocument, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    next_cursor: str | None = None
+
+
+class MemoryIndex(Answer):
+    """The generated list of a scope's documents.
+
+    Attributes:
+        content: of its ``MEMORY.md``.
+    """
+
+    scope: SomeScope
+    content: str
+
+
+class Hit(Document):
+    """A document that a search found.
+
+    Attributes:
+        score: greater is better; comparable within one search only.
+        snippet: the words that were found with some around them.
+    """
+
+    title: str = ""
+    score: float = 0.0
+    snippet: str = ""
+
+
+class Hits(Answer):
+    """What a search found, best first."""
+
+    hits: tuple[Hit, ...]
 
 
 class Revision(Answer):
@@ -245,10 +319,19 @@ class ServedWorkspace(Answer):
 
 
 class Capabilities(Answer):
-    """What the service can do, as far as the SDK looks."""
+    """What the service can do.
+
+    Attributes:
+        features: names, ours with ``memlane_`` before them.
+        limits: by name, sizes in bytes.
+        models: which the live workers use; None if the service can't tell now.
+    """
 
     features: tuple[str, ...] = ()
     workspaces: tuple[ServedWorkspace, ...] = ()
+    workspace_cwd: str | None = None
+    limits: dict[str, Any] = Field(default_factory=dict)
+    models: tuple[str, ...] | None = None
 
 
 class EventMeta(Answer):

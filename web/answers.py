@@ -258,19 +258,23 @@ class ShownProblem(Shown):
     Attributes:
         error: for people.
         code: for programs: stable.
-        client_id, session_id: what is not known here.
+        session_id: the session that is not there, or whose client somebody is not.
+        client_id: the id that is not known here.
         workspace_count: how many workspaces are served.
-        limit: how many there may be.
+        bound_workspace, requested_workspace: folder of the primary workspace; the one that is not served.
+        limit: how many streams a session may have.
         member, reason: what is wrong with which member of an archive.
         documents: that are not as the request takes them to be.
     """
 
     error: Text
     code: str
+    session_id: Text | Absent = None
     client_id: str | Absent = None
-    session_id: str | Absent = None
-    limit: int | Absent = None
     workspace_count: int | Absent = None
+    bound_workspace: str | Absent = None
+    requested_workspace: Text | Absent = None
+    limit: int | Absent = None
     member: Text | Absent = None
     reason: str | Absent = None
     documents: list[Text] | Absent = None
@@ -291,6 +295,36 @@ class ProblemDetails(ShownProblem):
     status: int
     detail: Text
     instance: Text
+
+
+class SessionEntry(Shown):
+    """A client's part in a session.
+
+    Attributes:
+        workspace_cwd: folder of the session's workspace.
+        attached: whether the session was there before.
+        client_id: for the ``X-Qwen-Client-Id`` header from now on.
+        created_at: when the session was made, RFC 3339 UTC with milliseconds.
+    """
+
+    session_id: str
+    workspace_cwd: str
+    attached: bool
+    client_id: str
+    created_at: str
+
+
+class Heartbeat(Shown):
+    """A session that is kept alive, and by whom.
+
+    Attributes:
+        client_id: as it was sent; absent if none was.
+        last_seen_at: epoch milliseconds.
+    """
+
+    session_id: str
+    client_id: str | Absent = None
+    last_seen_at: int
 
 
 class RemovedEntry(Shown):

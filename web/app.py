@@ -13,6 +13,7 @@ from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
 from events.hub import EventHub
+from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
 from jobs.client import JobsClient
 from memory.library import Library
@@ -24,17 +25,24 @@ from web.gate import Gate
 from web.keyring import Keyring
 from web.principal import PRINCIPAL
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
+from web.reception import Reception
 from web.relay import HEARTBEAT_S, Relay
 from web.route import HasRoutes, routes_of, serve_routes
 from web.routes.archives import ArchiveRoutes
 from web.routes.capabilities import CapabilityRoutes
 from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
+from web.routes.followups import FollowUpRoutes
 from web.routes.health import HealthRoutes
 from web.routes.interface import InterfaceRoutes
 from web.routes.memory import MemoryRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
+from web.routes.sessions import SessionRoutes
+from web.routes.tasks import TaskRoutes
+from web.sockets import SERVER_OPTIONS
+from web.visible_tasks import VisibleTasks
+from web.watch import TaskWatch
 
 RELAY = "memlane.relay"
 
@@ -61,7 +69,7 @@ def create_app(
         settings: for the names that ``Host`` may hold.
         keyring: the bearer tokens, one of which every route but the open ones asks for.
         home: absolute path that answers show as ``~``.
-        heartbeat_s: longest silence on an event stream, seconds.
+        heartbeat_s: longest silence on an event stream, seconds; a client that left is noticed within it.
 
     Returns:
         The application; ``extensions[RELAY]`` is its relay, whose ``end_all`` a stopping server calls.
@@ -69,9 +77,11 @@ def create_app(
     app = Flask("web", static_folder=None, template_folder=None)
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
+    app.config["SOCK_SERVER_OPTIONS"] = dict(SERVER_OPTIONS)
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
+    watch = TaskWatch(parts.hub, look_s=heartbeat_s)
     described = InterfaceRoutes(lambda: routes_of(app))
-    serve_routes(app, (*_interface(settings, parts, relay, home=str(home)), described))
+    serve_routes(app, (*_interface(settings, parts, relay, watch=watch, home=str(home)), described))
     routes = routes_of(app)
     gate = Gate(routes, parts.workspaces)
     for check in (gate.check_role, _read_request, gate.check_workspace):
@@ -86,18 +96,25 @@ def create_app(
     return app
 
 
-def _interface(settings: Settings, parts: WebParts, relay: Relay, *, home: str) -> Iterable[HasRoutes]:
+def _interface(
+    settings: Settings, parts: WebParts, relay: Relay, *, watch: TaskWatch, home: str
+) -> Iterable[HasRoutes]:
     jobs, library, workspaces = parts.jobs, parts.library, parts.workspaces
-    callers = Callers(parts.sessions)
+    sessions = parts.sessions
+    callers = Callers(sessions)
+    tasks, reception = VisibleTasks(jobs, callers), Reception(jobs, callers, home=home)
     return (
-        MemoryRoutes(jobs, library, workspaces, callers=callers, home=home),
+        MemoryRoutes(workspaces, reception),
+        TaskRoutes(workspaces, tasks, watch=watch, home=home),
+        FollowUpRoutes(jobs, library, workspaces, tasks=tasks, reception=reception),
         DocumentRoutes(library, workspaces),
-        ReviewRoutes(jobs, library, workspaces, callers=callers),
-        RevisionRoutes(jobs, library, workspaces, callers=callers),
-        ArchiveRoutes(jobs, library, workspaces, callers=callers),
+        ReviewRoutes(library, workspaces, reception),
+        RevisionRoutes(jobs, library, workspaces, reception=reception),
+        ArchiveRoutes(library, workspaces, reception),
         CapabilityRoutes(jobs, workspaces),
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),
+        SessionRoutes(sessions, SessionStreams(parts.hub, sessions), workspaces, relay=relay),
     )
 
 

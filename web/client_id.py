@@ -7,9 +7,10 @@ from core.workspaces import Workspace
 from events.errors import InvalidClientId
 from events.sessions import Caller, ClientSessions
 from jobs.viewer import Viewer
+from web.keyring import DEFAULT_NAME
+from web.principal import principal_of
 
 CLIENT_ID_HEADER = "X-Qwen-Client-Id"
-OWNER = "default"  # name of the one token that there is
 
 
 def caller_of(request: Request) -> Caller:
@@ -21,7 +22,7 @@ def caller_of(request: Request) -> Caller:
     given = request.headers.get(CLIENT_ID_HEADER, "")
     if given and not is_client_id(given):
         raise InvalidClientId(f"`{CLIENT_ID_HEADER}` must be a non-empty token of 128 characters or fewer")
-    return Caller(OWNER, ClientId(given) if given else None)
+    return Caller(principal_of(request).id, ClientId(given) if given else None)
 
 
 class Callers:
@@ -45,9 +46,14 @@ class Callers:
         return caller.client
 
     def viewer_of(self, request: Request, workspace: Workspace) -> Viewer:
-        """Find out whose tasks a request may see.
+        """Find out whose tasks a request may see: the client's own, an operator all.
+
+        The token of the service itself is its users' as well, and clients of the contract hide their tasks
+        from each other by their ids alone: with it nobody sees what is another's.
 
         Raises:
             InvalidClientId, StorageUnavailable: as for ``client_of``.
         """
-        return Viewer(self.client_of(request, workspace))
+        principal = principal_of(request)
+        sees_all = principal.has_role("operator") and principal.id != DEFAULT_NAME
+        return Viewer(self.client_of(request, workspace), sees_all=sees_all)

@@ -12,12 +12,14 @@ from werkzeug.http import parse_accept_header
 from core.errors import InputError
 from core.ids import new_uuid
 from core.logs import get_logger
+from core.trace import is_traceparent, trace_id_of
 from web.auth import Guard
 from web.principal import PRINCIPAL
 from web.problems import problem_of
 from web.target import Target, read_target
 
 REQUEST_ID = "memlane.request_id"
+TRACEPARENT = "memlane.traceparent"
 TARGET = "memlane.target"
 
 _VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -34,13 +36,14 @@ class Door:
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Serve one request (PEP 3333)."""
         request_id = choose_request_id(environ.get("HTTP_X_REQUEST_ID", ""))
+        traceparent = choose_traceparent(environ.get("HTTP_TRACEPARENT", ""))
         target = read_target(environ)
-        environ[REQUEST_ID], environ[TARGET] = request_id, target
+        environ[REQUEST_ID], environ[TRACEPARENT], environ[TARGET] = request_id, traceparent, target
         # routes match the path as sent, so an encoded slash can be part of a workspace's name
         environ["PATH_INFO"], environ["SCRIPT_NAME"] = target.path, ""
         structlog.contextvars.clear_contextvars()
-        structlog.contextvars.bind_contextvars(request_id=request_id)
-        return self._admit(environ, _finishing(start_response, request_id), target)
+        structlog.contextvars.bind_contextvars(request_id=request_id, trace_id=trace_id_of(traceparent))
+        return self._admit(environ, _finishing(start_response, request_id, traceparent), target)
 
     def _admit(
         self, environ: WSGIEnvironment, start_response: StartResponse, target: Target
@@ -62,19 +65,28 @@ def choose_request_id(given: str) -> str:
     return given if _VALID_REQUEST_ID.fullmatch(given) else new_uuid()
 
 
-def with_house_headers(headers: Iterable[tuple[str, str]], request_id: str) -> list[tuple[str, str]]:
-    """Add to an answer's headers what every answer has."""
+def choose_traceparent(given: str) -> str | None:
+    """The trace context that the caller sent; one that is none is ignored (W3C Trace Context, 3.2)."""
+    return given if is_traceparent(given) else None
+
+
+def with_house_headers(
+    headers: Iterable[tuple[str, str]], request_id: str, traceparent: str | None
+) -> list[tuple[str, str]]:
+    """Add to an answer's headers what every answer has, and the trace context if there is one."""
     own = list(headers)
     extra = [("X-Request-ID", request_id), ("X-Content-Type-Options", "nosniff")]
+    if traceparent is not None:
+        extra.append(("traceparent", traceparent))
     if not any(name.lower() == "cache-control" for name, _ in own):
         extra.append(("Cache-Control", "no-store"))
     return own + extra
 
 
-def _finishing(start_response: StartResponse, request_id: str) -> StartResponse:
+def _finishing(start_response: StartResponse, request_id: str, traceparent: str | None) -> StartResponse:
     def start(
         status: str, headers: list[tuple[str, str]], exc_info: Any = None, /
     ) -> Callable[[bytes], object]:
-        return start_response(status, with_house_headers(headers, request_id), exc_info)
+        return start_response(status, with_house_headers(headers, request_id, traceparent), exc_info)
 
     return start

@@ -1,10 +1,10 @@
 """What a known caller may ask for: decided by the route's declaration, before any view runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from flask import request
 
-from core.workspaces import Workspaces
+from core.workspaces import Workspace, Workspaces
 from web.errors import Forbidden, WorkspaceMismatch
 from web.principal import Principal, principal_of
 from web.route import Route
@@ -41,20 +41,25 @@ class Gate:
         """
         if request.endpoint is None or self._routes[request.endpoint].is_global:
             return
-        require_entry(principal_of(request), self._workspaces, (request.view_args or {}).get("selector"))
+        selector = (request.view_args or {}).get("selector")
+        entered(principal_of(request), lambda: select(self._workspaces, selector))
 
 
-def require_entry(principal: Principal, workspaces: Workspaces, selector: str | None) -> None:
-    """Check that somebody may enter the workspace that a selector means, see ``web.selector.select``.
+def entered(principal: Principal, find: Callable[[], Workspace]) -> Workspace:
+    """Find a workspace for somebody who may enter it.
+
+    Args:
+        find: tells which workspace is meant, or raises ``WorkspaceMismatch``.
 
     Raises:
         Forbidden, WorkspaceMismatch: as for ``Gate.check_workspace``.
     """
     try:
-        workspace = select(workspaces, selector)
+        workspace = find()
     except WorkspaceMismatch:
         if principal.workspaces is None:
             raise
         raise Forbidden from None
     if not principal.may_enter(workspace.id):
         raise Forbidden
+    return workspace

@@ -25,11 +25,13 @@ from events.errors import (
 from jobs.errors import (
     IdempotencyConflict,
     IdempotencyMismatch,
+    InputGone,
     MemoryUnavailable,
     NoPreview,
     Overloaded,
     QueueFull,
     TaskFinished,
+    TaskNotFinished,
 )
 from memory.errors import (
     ArchiveInvalid,
@@ -46,7 +48,6 @@ from web.answers import ProblemDetails, ShownProblem
 JSON_MEDIA = "application/json"
 JSON_TYPE = f"{JSON_MEDIA}; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
-
 Facts = Mapping[str, Any]
 Told = Mapping[str, Callable[[Any], Any]]  # by name: how it is taken from the error; None is left out
 
@@ -72,6 +73,11 @@ def _retry(seconds: int) -> Told:
 
 
 _RETRY_AS_TOLD: Told = {"Retry-After": attrgetter("retry_after_s")}
+_WEBSOCKET: Told = {
+    "Connection": lambda _error: "Upgrade",
+    "Upgrade": lambda _error: "websocket",
+    "Sec-WebSocket-Version": lambda _error: "13",
+}
 _CHANGED_DOCUMENTS: Told = {"documents": lambda error: list(error.paths)}
 
 # Found by the nearest class; a leaf that is not named here is answered as its base, without its own text
@@ -84,7 +90,12 @@ RULES: Mapping[type[BaseException], Rule] = {
     ),
     SessionNotFound: Rule(HTTPStatus.NOT_FOUND, facts={"sessionId": attrgetter("session_id")}),
     errors.WorkspaceMismatch: Rule(
-        HTTPStatus.BAD_REQUEST, facts={"workspaceCount": attrgetter("workspace_count")}
+        HTTPStatus.BAD_REQUEST,
+        facts={
+            "workspaceCount": attrgetter("workspace_count"),
+            "boundWorkspace": attrgetter("bound"),
+            "requestedWorkspace": attrgetter("requested"),
+        },
     ),
     errors.Unauthorized: Rule(HTTPStatus.UNAUTHORIZED, headers={"WWW-Authenticate": lambda _error: "Bearer"}),
     errors.HostRefused: Rule(HTTPStatus.FORBIDDEN),
@@ -112,11 +123,15 @@ RULES: Mapping[type[BaseException], Rule] = {
     ArchiveTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.BodyTimeout: Rule(HTTPStatus.REQUEST_TIMEOUT),
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
+    errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_WEBSOCKET),
+    errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
     IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
     TaskFinished: Rule(HTTPStatus.CONFLICT),
+    TaskNotFinished: Rule(HTTPStatus.CONFLICT),
+    InputGone: Rule(HTTPStatus.CONFLICT),
     NoPreview: Rule(HTTPStatus.CONFLICT),
     IdempotencyMismatch: Rule(HTTPStatus.UNPROCESSABLE_ENTITY),
     QueueFull: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
@@ -246,9 +261,9 @@ def json_response(
     return Response(text, status=status, headers=Headers(headers or {}), content_type=content_type)
 
 
-def revalidated(body: Mapping[str, Any]) -> Response:
+def revalidated(body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Response:
     """Answer the current request with JSON, or with 304 if the caller has it already."""
-    response = json_response(body)
+    response = json_response(body, headers=headers)
     response.add_etag(weak=True)
     return response.make_conditional(request.environ)
 

@@ -7,6 +7,7 @@ from typing import Literal, Protocol
 
 from flask import Flask
 from pydantic import BaseModel
+from werkzeug.routing import PathConverter
 from werkzeug.wrappers import Response
 
 from core.errors import MemlaneError
@@ -29,6 +30,7 @@ class Route:
         view: gets the path's parameters, and ``selector`` where the path names a workspace.
         role: what a caller's token must have; ``open`` asks for no token.
         is_global: whether the route belongs to no workspace.
+        is_socket: whether the view answers requests for a WebSocket; it gets ordinary ones, too, to refuse.
         query: model of the query string.
         body: model of the body; None where no JSON is read.
         takes: content types of a body that is no JSON.
@@ -47,6 +49,7 @@ class Route:
     view: View
     role: Role = "client"
     is_global: bool = False
+    is_socket: bool = False
     query: type[BaseModel] | None = None
     body: type[BaseModel] | None = None
     takes: tuple[str, ...] = ()
@@ -63,6 +66,12 @@ class Route:
         return (self.path,) if self.is_global else rules_for(self.path)
 
 
+class DocumentPath(PathConverter):
+    """Rest of a path that names a document; what follows it has routes of its own."""
+
+    regex = r"[^/].*?(?<!/review)"
+
+
 class HasRoutes(Protocol):
     """A part of the interface."""
 
@@ -72,10 +81,13 @@ class HasRoutes(Protocol):
 
 def serve_routes(app: Flask, parts: Iterable[HasRoutes]) -> None:
     """Let the application serve the routes of these parts; ``routes_of`` tells them afterwards."""
+    app.url_map.converters["document"] = DocumentPath
     routes = {route.name: route for part in parts for route in part.routes()}
     for route in routes.values():
         for rule in route.rules:
             app.add_url_rule(rule, endpoint=route.name, view_func=route.view, methods=[route.method])
+            if route.is_socket:  # a rule is for the one kind of request or for the other
+                app.add_url_rule(rule, endpoint=route.name, methods=[route.method], websocket=True)
     app.extensions[ROUTES] = MappingProxyType(routes)
 
 

@@ -23,14 +23,18 @@ from web.answers import Absent, Moment, Shown, ShownAs, TaskProgress, TaskResult
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
+    InvalidCwd,
     InvalidDecision,
     InvalidDigest,
     InvalidDryRun,
     InvalidPurge,
     InvalidQuery,
     InvalidScope,
+    InvalidSessionScope,
     Refusal,
 )
+
+MAX_PATH_BYTES = 4096  # PATH_MAX: no folder has a longer one
 
 
 def _normalise(value: Any) -> Any:
@@ -57,7 +61,7 @@ def _default_mode(value: Any) -> Any:
 
 def _refuse_null(value: Any) -> Any:
     if value is None:
-        raise PydanticCustomError("null", "{message}", {"message": InvalidScope.default})
+        raise PydanticCustomError("null", "null does not count as omitted")
     return value
 
 
@@ -65,8 +69,8 @@ def _true_or_absent(value: bool | None) -> bool | None:  # noqa: FBT001 - pydant
     return value or None
 
 
-# the description can't say bytes; it asks for a character that is not blank as JavaScript sees it
-_WORDS = {"minLength": 1, "maxLength": MAX_CONTENT_BYTES, "pattern": r"[^\s\u0000\uFEFF]"}
+# a character that is not blank as JavaScript sees it; how many bytes it may be JSON Schema can't say
+_WORDS: JsonDict = {"pattern": r"[^\s\u0000\uFEFF]"}
 Words = Annotated[str, BeforeValidator(_normalise), Field(json_schema_extra=_WORDS)]
 
 
@@ -117,7 +121,7 @@ class ForgetBody(TaskBody):
     """What a forget request says.
 
     Attributes:
-        query: what to forget; as ``content`` of a remember request.
+        query: what to forget; trimmed as JavaScript does it, at most 65,536 bytes of UTF-8 then.
         scope: where to look for it; both when it is left out.
         dry_run: change nothing, and show what would change.
         purge: take the texts out of the history, too. It can't be tried out.
@@ -165,6 +169,41 @@ class ReviewBody(BaseModel):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise PydanticCustomError(
+            "relative", "{message}", {"message": "`cwd` must be an absolute path when provided"}
+        )
+    if utf8_size(path) > MAX_PATH_BYTES:
+        message = f"`cwd` exceeds the {MAX_PATH_BYTES}-byte limit"
+        raise PydanticCustomError("too_large", "{message}", {"message": message})
+    return path
+
+
+SessionScope = Literal["single", "thread"]
+
+
+class SessionBody(BaseModel):
+    """Which session is wanted; unknown fields are ignored.
+
+    Attributes:
+        cwd: folder of the workspace; absent: of the primary one.
+        session_scope: the session that all share, or a new one.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
+
+    cwd: Annotated[
+        str | Absent,
+        BeforeValidator(_refuse_null),
+        AfterValidator(_absolute),
+        Field(json_schema_extra={"pattern": "^/", "maxLength": MAX_PATH_BYTES}),
+    ] = None
+    session_scope: Annotated[SessionScope, BeforeValidator(_refuse_null)] = "single"
+
+
 _Body = TypeVar("_Body", bound=BaseModel)
 
 # what fields of bodies are refused with, in the order of the checks
@@ -177,6 +216,8 @@ REFUSALS: tuple[type[Refusal], ...] = (
     InvalidPurge,
     InvalidDecision,
     InvalidDigest,
+    InvalidCwd,
+    InvalidSessionScope,
 )
 
 
@@ -189,6 +230,7 @@ def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
         InvalidScope: neither of the two scopes; null included.
         InvalidDryRun, InvalidPurge: neither true nor false nor null; or both are true.
         InvalidDecision, InvalidDigest: missing, or not what it must be.
+        InvalidCwd, InvalidSessionScope: null, or not what it must be.
     """
     try:
         return shape.model_validate(body)
@@ -202,6 +244,7 @@ def _first_refusal(error: ValidationError) -> Refusal:
     return refusal(found[refusal.field].get("ctx", {}).get("message", refusal.default))
 
 
+ShownStatus = Literal["queued", "running", "completed", "failed"]
 Outcome = Literal["completed", "failed", "cancelled"]
 
 
@@ -248,12 +291,14 @@ class TaskObject(Shown):
         usage: what it cost, as far as that is known.
         cancel_requested: somebody wants it cancelled; it completes all the same if it had committed.
         progress: how far it is, while it runs and once it said so.
+        request_id, traceparent: of the request that asked for it.
+        retry_of: id of the task whose request it repeats.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     task_id: str
-    status: Literal["queued", "running", "completed", "failed"]
+    status: ShownStatus
     created_at: Moment
     updated_at: Moment
     context_mode: str | Absent = None
@@ -270,3 +315,17 @@ class TaskObject(Shown):
     usage: Annotated[dict[str, Any], ShownAs(Usage)] | Absent = None
     cancel_requested: Literal[True] | Absent = None
     progress: Annotated[dict[str, Any], ShownAs(TaskProgress)] | Absent = None
+    request_id: str | Absent = None
+    traceparent: str | Absent = None
+    retry_of: str | Absent = None
+
+
+class TaskPage(Shown):
+    """Some tasks, newest first, without their results.
+
+    Attributes:
+        next_cursor: what to ask with for older ones; null when there are none.
+    """
+
+    tasks: list[TaskObject]
+    next_cursor: str | None

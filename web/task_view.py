@@ -12,6 +12,11 @@ def describe_accepted(task: Task) -> dict[str, Any]:
     return _view(task, result=None).to_wire()
 
 
+def describe_listed(task: Task) -> TaskObject:
+    """Describe a task among others, without its result."""
+    return _view(task, result=None)
+
+
 def describe(task: Task, *, home: str) -> dict[str, Any]:
     """Render a task that is looked up; until it has ended, result and error are there and null.
 
@@ -43,6 +48,9 @@ def _view(task: Task, *, result: dict[str, Any] | None) -> TaskObject:
         usage=task.usage,
         cancel_requested=task.cancel_requested or None,
         progress=task.progress if task.status == "running" else None,
+        request_id=task.request_id,
+        traceparent=task.traceparent,
+        retry_of=task.retry_of,
     )
 
 

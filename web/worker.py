@@ -11,7 +11,7 @@ from werkzeug.http import parse_accept_header
 
 from core.logs import get_logger
 from web.app import RELAY
-from web.door import choose_request_id, with_house_headers
+from web.door import choose_request_id, choose_traceparent, with_house_headers
 from web.problems import INTERNAL, Problem, transport_problem
 from web.target import parse_target
 
@@ -102,6 +102,10 @@ def render_refusal(problem: Problem, req: Any) -> bytes:
         instance=parse_target(req.uri).path if req is not None else "",
     )
     response.headers["Connection"] = "close"
-    headers = with_house_headers(response.headers, choose_request_id(sent.get("X-REQUEST-ID", "")))
+    headers = with_house_headers(
+        response.headers,
+        choose_request_id(sent.get("X-REQUEST-ID", "")),
+        choose_traceparent(sent.get("TRACEPARENT", "")),
+    )
     lines = [f"HTTP/1.1 {response.status}", *(f"{name}: {value}" for name, value in headers), "", ""]
     return "\r\n".join(lines).encode("latin-1") + response.get_data()

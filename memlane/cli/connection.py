@@ -45,7 +45,8 @@ def connected(place: Place) -> Iterator[Client]:
         Unreachable: it gave no answer.
     """
     found = _token(place.token_file)
-    with Client(place.url, found.token) as client:
+    # a person at a terminal is told at once, and asks again
+    with Client(place.url, found.token, retry_s=0) as client:
         try:
             yield client
         except Unauthorized as refusal:

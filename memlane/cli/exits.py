@@ -3,7 +3,7 @@
 from enum import IntEnum
 
 from core.errors import DependencyError, InputError, MemlaneError
-from memlane.errors import MemlaneApiError, QueueFull, Unavailable
+from memlane.errors import MemlaneApiError, TryLater, Unavailable
 from memlane.supervisor import PartRefused
 
 
@@ -21,7 +21,7 @@ def exit_of(error: MemlaneError) -> Exit:
     """Choose the exit code for an error that ends a command."""
     if isinstance(error, PartRefused | InputError):
         return Exit.USAGE
-    if isinstance(error, DependencyError | QueueFull | Unavailable):
+    if isinstance(error, DependencyError | TryLater | Unavailable):
         return Exit.UNREACHABLE
     if isinstance(error, MemlaneApiError):
         return Exit.USAGE

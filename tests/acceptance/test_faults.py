@@ -99,7 +99,7 @@ def test_redis_killed_between_tasks_loses_nothing_that_was_acknowledged(start, m
 
 def test_while_redis_is_away_nothing_is_accepted_and_afterwards_all_goes_on(start, memory: Path):
     service = start()
-    with Client(service.url, service.token, limit_s=30) as client:
+    with Client(service.url, service.token, limit_s=30, retry_s=0) as client:
         client.wait(client.remember("Before."))
         redis = part_of(service, "redis")
         os.kill(redis, signal.SIGSTOP)

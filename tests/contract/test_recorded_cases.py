@@ -21,6 +21,9 @@ ADDED_TASK_KEYS = {
     "outcome",
     "revision",
     "usage",
+    "requestId",
+    "traceparent",
+    "retryOf",
 }
 VOLATILE_TASK_KEYS = {"taskId", "createdAt", "updatedAt"}
 SINGLE = [case for group in ("content", "auth", "body") for case in load_cases(group)]

@@ -17,6 +17,7 @@ from referencing.jsonschema import DRAFT202012
 from core.settings import Settings
 from core.workspaces import Workspaces
 from web.app import WebParts, create_app
+from web.interface.asyncapi import asyncapi_of
 from web.interface.openapi import openapi_of
 from web.keyring import single_token
 from web.problems import TRANSPORT
@@ -25,6 +26,12 @@ from web.target import parse_target
 
 DOCUMENT = "urn:openapi"
 CARRIED = frozenset({"content-type", "content-length", "date", "connection", "transfer-encoding", "server"})
+
+
+@cache
+def event_description() -> "Description":
+    """What the application describes of its events."""
+    return Description(json.loads(json.dumps(asyncapi_of(routes_of(idle_app()).values()))))
 
 
 class Undescribed(AssertionError):
@@ -54,7 +61,7 @@ class Description:
         resource = DRAFT202012.create_resource(document)
         self._registry: Registry[Any] = Registry().with_resource(DOCUMENT, resource)
         # a variable part may hold what another path has as its end
-        templates = sorted(document["paths"], key=lambda path: (path.count("{"), -len(path)))
+        templates = sorted(document.get("paths", ()), key=lambda path: (path.count("{"), -len(path)))
         self._patterns = [(_pattern(template), template) for template in templates]
 
     def check(self, method: str, target: str, *, status: int, headers: Mapping[str, str], raw: bytes) -> None:
@@ -67,6 +74,12 @@ class Description:
             self._check(method, parse_target(target).path, status, headers, raw)
         except AssertionError as error:
             raise Undescribed(f"{method} {target}: {status} {raw[:300]!r}: {error}") from error
+
+    def check_event(self, envelope: Any) -> None:
+        """Raise Undescribed unless an event is one that an AsyncAPI document lets expect."""
+        errors = self.errors_in(("components", "messages", envelope["type"], "payload"), envelope)
+        if errors:
+            raise Undescribed(f"{envelope}: {errors}")
 
     def operation(self, method: str, path: str) -> tuple[str, ...] | None:
         """Where in the document the operation stands that a request means."""

@@ -1,12 +1,12 @@
 """Appends events to a log, and reads them through a hub."""
 
-from core.ids import new_uuid
+from core.ids import WorkspaceId, new_uuid
 from events.connect import connect
 from events.envelope import Envelope
 from events.hub import EventHub
 from events.log import append_fragment
 from events.subscription import Subscription
-from tests.support.lane import LaneUnderTest
+from tests.support.lane import LaneUnderTest, fresh_workspace_id
 
 WAIT_S = 10.0
 
@@ -14,8 +14,8 @@ WAIT_S = 10.0
 class EventWriter:
     """Appends events the way the lane scripts do."""
 
-    def __init__(self, url: str) -> None:
-        self.lane = LaneUnderTest(connect(url))
+    def __init__(self, url: str, workspace: WorkspaceId | None = None) -> None:
+        self.lane = LaneUnderTest(connect(url), workspace=workspace or fresh_workspace_id())
         keys = self.lane.keys
         body = (
             "local known = redis.call('HMGET', KEYS[1], 'eventSeq', 'eventEpoch', 'eventReplid')\n"

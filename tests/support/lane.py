@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.ids import ClaimId, TaskId, WorkspaceId, new_task_id, new_uuid
+from core.ids import ClaimId, Kind, TaskId, WorkspaceId, new_task_id, new_uuid
 from core.keys import LaneKeys
 from events.envelope import Envelope
 from events.log import EventLog
@@ -56,11 +56,12 @@ class LaneUnderTest:
         *,
         task: TaskId | None = None,
         key: str | None = None,
+        kind: Kind = "remember",
         gate: Gate = "open",
     ) -> tuple[TaskId, Accepted]:
-        task = task or new_task_id("remember")
+        task = task or new_task_id(kind)
         submission = Submission(
-            "remember", {"content": content}, context_mode="workspace", idempotency_key=key
+            kind, {"content": content}, context_mode="workspace", idempotency_keys=(key,) if key else ()
         )
         return task, self.intake.submit(self.workspace, task, submission, gate=gate)
 

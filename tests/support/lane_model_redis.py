@@ -81,7 +81,7 @@ class RealLanes:
             asked.kind,
             {"content": asked.text},
             client_id=ClientId(asked.client) if asked.client else None,
-            idempotency_key=asked.key,
+            idempotency_keys=(asked.key,) if asked.key else (),
         )
         try:
             accepted = self._intake.submit(workspace, TaskId(asked.task), submission, gate=gate)

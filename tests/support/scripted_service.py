@@ -56,7 +56,7 @@ def scripted_service(replies: Sequence[Reply]) -> Iterator[ScriptedService]:
             self.end_headers()
             self.wfile.write(body)
 
-        do_POST = do_GET  # noqa: N815 - http.server's name
+        do_POST = do_DELETE = do_GET  # noqa: N815 - http.server's names
 
         def log_message(self, *_arguments: object) -> None:
             pass

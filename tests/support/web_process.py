@@ -39,9 +39,11 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
         hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
         library = Library(settings.memory_base, local=settings.memory_local)
         parts = WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), library)
-        return create_app(
+        app = create_app(
             settings, parts, keyring=single_token(TOKEN), home=Path.home(), heartbeat_s=heartbeat_s
         )
+        app.config["SOCK_SERVER_OPTIONS"]["ping_interval"] = heartbeat_s
+        return app
 
     configure_logs(process="web")
     serve(make, socket.socket(fileno=listener_fd))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from memlane.listening import bind, port_of
-from tests.support.description import description
+from tests.support.description import description, event_description
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "T"
@@ -127,8 +127,9 @@ class EventStream:
         return dict(line.split(": ", 1) for line in block.splitlines())
 
     def payload(self) -> dict[str, Any]:
-        """The next event's envelope."""
+        """The next event's envelope, which has to be what the AsyncAPI document foresees."""
         envelope: dict[str, Any] = json.loads(self.event()["data"])
+        event_description().check_event(envelope)
         return envelope
 
 

@@ -6,18 +6,20 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from web.idempotency import REPLAYED_HEADER
 from web.interface.docstrings import docstring_of
 from web.interface.headers import references_to
 from web.interface.parameters import parameters_of, template_of
 from web.interface.refusals import describe_refused, refused_of
 from web.interface.shapes import COMPONENTS, Shapes
+from web.preference import APPLIED_HEADER
 from web.problems import JSON_MEDIA
 from web.route import Route
 
 BEARER = "bearer"
 
 _BYTES = {"type": "string", "format": "binary"}
-_ONLY_SOMETIMES = frozenset({"Link"})
+_ONLY_SOMETIMES = frozenset({"Link", REPLAYED_HEADER, APPLIED_HEADER})
 _LENIENT = (
     f"Only `{JSON_MEDIA}` is read, with a charset of UTF-8, UTF-16 or UTF-32, plain or as gzip or deflate. "
     "A body of another type, none at all, and an array count as an empty object; unknown fields are ignored."
@@ -78,10 +80,10 @@ def _responses(route: Route, rule: str, shapes: Shapes) -> Iterator[tuple[str, A
 
 
 def _success(route: Route, shapes: Shapes) -> dict[str, Any]:
-    always = {name: name not in _ONLY_SOMETIMES for name in route.sends}
+    headers = {name: name not in _ONLY_SOMETIMES for name in route.sends}
     return {
         "description": HTTPStatus(route.status).phrase,
-        "headers": references_to(always),
+        "headers": references_to(headers, is_handshake=route.is_socket),
         **_content(route, shapes),
     }
 

@@ -9,10 +9,13 @@ from typing import Any, get_args
 from core.acp import Scope
 from core.errors import InputError, MemlaneError
 from core.ids import KINDS
-from web.errors import InvalidScope, WorkspaceMismatch
-from web.interface.headers import REQUEST_HEADERS, REQUEST_ID_HEADER
+from web.errors import InvalidMaxQueued, InvalidScope, WorkspaceMismatch
+from web.interface.headers import REQUEST_HEADERS, REQUEST_ID_HEADER, TRACEPARENT_HEADER
 from web.interface.shapes import schema_of
 from web.route import Route
+
+# fields of queries that are refused with a code of their own
+_OF_FIELDS = {"scope": InvalidScope, "max_queued": InvalidMaxQueued}
 
 Parameter = Mapping[str, Any]
 
@@ -60,6 +63,7 @@ PATH_PARAMETERS: Mapping[str, PathParameter] = MappingProxyType(
             "The document's path, relative to the root of its scope; its slashes may be escaped or not.",
             {"type": "string", "minLength": 1},
         ),
+        "session_id": PathParameter("session", "The session's id.", {"type": "string", "minLength": 1}),
         "revision": PathParameter(
             "revision",
             "The revision's id: `r` and a number.",
@@ -85,23 +89,22 @@ def parameters_of(route: Route, rule: str) -> list[Parameter]:
 
 def refusals_of_parameters(route: Route, rule: str) -> Iterator[type[MemlaneError]]:
     """What a request is refused with when something beside its body is not what it must be."""
-    for name in _variables(rule):
-        yield from PATH_PARAMETERS[name].refusals
+    for known in path_parameters_of(rule):
+        yield from known.refusals
     for header in route.reads:
         yield from REQUEST_HEADERS[header].refusals
     if route.query is not None:
         yield InputError
-        if InvalidScope.field in route.query.model_fields:
-            yield InvalidScope
+        yield from (_OF_FIELDS[name] for name in route.query.model_fields if name in _OF_FIELDS)
 
 
-def _variables(rule: str) -> list[str]:
-    return _VARIABLE.findall(rule)
+def path_parameters_of(rule: str) -> list[PathParameter]:
+    """The variable parts of a path that follows one of Flask's rules."""
+    return [PATH_PARAMETERS[name] for name in _VARIABLE.findall(rule)]
 
 
 def _in_path(rule: str) -> Iterator[Parameter]:
-    for variable in _variables(rule):
-        known = PATH_PARAMETERS[variable]
+    for known in path_parameters_of(rule):
         yield {
             "name": known.name,
             "in": "path",
@@ -128,6 +131,6 @@ def _in_query(route: Route) -> Iterator[Parameter]:
 
 def _in_headers(route: Route) -> Iterator[Parameter]:
     conditional = ("If-None-Match",) if "ETag" in route.sends else ()
-    for name in (*route.reads, *conditional, REQUEST_ID_HEADER):
+    for name in (*route.reads, *conditional, REQUEST_ID_HEADER, TRACEPARENT_HEADER):
         known = REQUEST_HEADERS[name]
         yield {"name": name, "in": "header", "description": known.description, "schema": known.schema}

@@ -22,6 +22,7 @@ _AT_THE_DOOR = (errors.HostRefused, errors.OriginRefused, MemlaneError)
 _BEHIND_THE_DOOR = (
     errors.Unauthorized,
     errors.Forbidden,
+    errors.NotAcceptable,
     InputError,
     errors.BodyTimeout,
     errors.PayloadTooLarge,

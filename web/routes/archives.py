@@ -1,6 +1,7 @@
 """A workspace's memory as one archive: taken out, brought in."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from flask import request
@@ -8,19 +9,16 @@ from werkzeug.wrappers import Response
 
 from core.acp import MAX_BODY_BYTES, ArchiveFormat
 from core.workspaces import Workspace, Workspaces
-from jobs.client import JobsClient
-from jobs.tasks import Submission, compact_json
+from jobs.tasks import compact_json
 from memory.archive import pack
 from memory.errors import ArchiveInvalid, ArchiveTooLarge, StoreUnusable
 from memory.library import Library
 from memory.unpacking import unpack
 from web.body import read_bytes
-from web.client_id import CLIENT_ID_HEADER, Callers
-from web.door import REQUEST_ID
 from web.offload import offload
 from web.query import ExportQuery, ImportQuery, parse_query
+from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route
-from web.routes.memory import ACCEPTED_HEADERS, ANY_TASK, SUBMIT_REFUSALS, accepted
 from web.schemas import TaskObject
 from web.selector import select
 
@@ -31,13 +29,10 @@ _FORMATS: Final = {media_type: archive_format for archive_format, media_type in 
 class ArchiveRoutes:
     """``…/memory/export`` and ``…/memory/import``."""
 
-    def __init__(
-        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
-    ) -> None:
-        self._jobs = jobs
-        self._callers = callers
+    def __init__(self, library: Library, workspaces: Workspaces, reception: Reception) -> None:
         self._library = library
         self._workspaces = workspaces
+        self._reception = reception
 
     def routes(self) -> Iterable[Route]:
         """Declare the two routes."""
@@ -58,7 +53,7 @@ class ArchiveRoutes:
             view=self.import_archive,
             query=ImportQuery,
             takes=tuple(_FORMATS),
-            reads=(CLIENT_ID_HEADER,),
+            reads=ASKING_HEADERS,
             status=202,
             answer=TaskObject,
             sends=ACCEPTED_HEADERS,
@@ -79,14 +74,9 @@ class ArchiveRoutes:
         conflict = parse_query(ImportQuery, request.args).conflict
         archive = read_bytes(request, _FORMATS)
         archive_format = _FORMATS[request.mimetype]
-        submission = Submission(
-            kind="import",
-            input=offload(lambda: _task_input(archive, archive_format)) | {"conflict": conflict},
-            client_id=self._callers.client_of(request, workspace),
-            request_id=request.environ[REQUEST_ID],
-        )
-        task = self._jobs.submit(workspace.id, submission)
-        return accepted(task, workspace, path=ANY_TASK, named=selector is not None)
+        task_input = offload(lambda: _task_input(archive, archive_format)) | {"conflict": conflict}
+        submission = replace(self._reception.asked(request, workspace, "import"), input=task_input)
+        return self._reception.submit(submission, workspace, named=selector is not None)
 
 
 def _task_input(archive: bytes, archive_format: ArchiveFormat) -> dict[str, Any]:

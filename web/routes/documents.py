@@ -1,7 +1,7 @@
 """What a workspace's memory holds: its documents, its indexes, and what a search finds in it."""
 
 from collections.abc import Iterable
-from urllib.parse import unquote, urlencode
+from urllib.parse import unquote
 
 from flask import request
 from werkzeug.wrappers import Response
@@ -11,10 +11,10 @@ from core.workspaces import Workspaces
 from memory.errors import StoreUnusable
 from memory.library import Library, ListedDocument, Listing
 from web.answers import DocumentPage, SearchHits, ShownDocument, ShownIndex
-from web.door import TARGET
 from web.errors import DocumentNotFound
 from web.memory_view import describe_document, describe_hit, describe_left_out, describe_listed
 from web.offload import offload
+from web.paging import link_to_next
 from web.problems import json_response, revalidated
 from web.query import DocumentsQuery, SearchQuery, parse_query, scope_of
 from web.route import Route
@@ -31,7 +31,7 @@ class DocumentRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the routes."""
         path = "/memory/documents"
-        one = f"{path}/<scope>/<path:path>"
+        one = f"{path}/<scope>/<document:path>"
         yield Route(
             name="list_documents",
             method="GET",
@@ -112,14 +112,8 @@ def _page(listing: Listing, *, limit: int, after: str) -> Response:
         left_out=[describe_left_out(one) for one in listing.left_out],
         next_cursor=cursor,
     )
-    return json_response(shown.to_wire(), headers=_link_to_next(limit, cursor))
-
-
-def _link_to_next(limit: int, cursor: str | None) -> dict[str, str]:
-    if cursor is None:
-        return {}
-    query = urlencode({**request.args.to_dict(), "limit": limit, "cursor": cursor})
-    return {"Link": f'<{request.environ[TARGET].path}?{query}>; rel="next"'}
+    following = None if cursor is None else {"limit": limit, "cursor": cursor}
+    return json_response(shown.to_wire(), headers=link_to_next(request, following))
 
 
 def _place(known: ListedDocument) -> str:

@@ -1,27 +1,25 @@
 """What was committed to a workspace's memory: a list, diffs, and taking one back."""
 
 from collections.abc import Iterable
-from urllib.parse import urlencode
+from dataclasses import replace
 
 from flask import request
 from werkzeug.wrappers import Response
 
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
-from jobs.tasks import Submission
 from memory.errors import CommitConflict, RevisionNotFound, RevisionPruned, RevisionUndone, StoreUnusable
 from memory.library import Library
 from memory.revisions import RevisionPage
 from web.answers import RevisionPage as ShownPage
 from web.answers import ShownRevision
-from web.client_id import CLIENT_ID_HEADER, Callers
-from web.door import REQUEST_ID, TARGET
 from web.memory_view import describe_changes, describe_revision
 from web.offload import offload
+from web.paging import link_to_next
 from web.problems import json_response
 from web.query import RevisionsQuery, parse_query
+from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route
-from web.routes.memory import ACCEPTED_HEADERS, ANY_TASK, SUBMIT_REFUSALS, accepted
 from web.schemas import TaskObject
 from web.selector import select
 
@@ -30,10 +28,10 @@ class RevisionRoutes:
     """``…/memory/revisions``."""
 
     def __init__(
-        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, callers: Callers
+        self, jobs: JobsClient, library: Library, workspaces: Workspaces, *, reception: Reception
     ) -> None:
         self._jobs = jobs
-        self._callers = callers
+        self._reception = reception
         self._library = library
         self._workspaces = workspaces
 
@@ -64,7 +62,7 @@ class RevisionRoutes:
             method="POST",
             path=f"{one}/undo",
             view=self.undo,
-            reads=(CLIENT_ID_HEADER,),
+            reads=ASKING_HEADERS,
             status=202,
             answer=TaskObject,
             sends=ACCEPTED_HEADERS,
@@ -86,7 +84,8 @@ class RevisionRoutes:
         shown = ShownPage(
             revisions=[describe_revision(one) for one in page.revisions], next_before=page.before
         )
-        return json_response(shown.to_wire(), headers=_link_to_older(page))
+        following = None if page.before is None else {"before": page.before}
+        return json_response(shown.to_wire(), headers=link_to_next(request, following))
 
     def show_revision(self, revision: str, selector: str | None = None) -> Response:
         """Show one revision with its diffs."""
@@ -101,17 +100,15 @@ class RevisionRoutes:
     def undo(self, revision: str, selector: str | None = None) -> Response:
         """Queue the task that takes a revision back."""
         workspace = select(self._workspaces, selector)
-        client_id = self._callers.client_of(request, workspace)
-        is_idle = self._jobs.is_idle(workspace.id)
-        offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
-        submission = Submission(
-            kind="undo",
-            input={"revision": revision},
-            client_id=client_id,
-            request_id=request.environ[REQUEST_ID],
+        asked = self._reception.asked(request, workspace, "undo")
+
+        def check() -> None:
+            is_idle = self._jobs.is_idle(workspace.id)
+            offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
+
+        return self._reception.submit(
+            replace(asked, input={"revision": revision}), workspace, named=selector is not None, check=check
         )
-        task = self._jobs.submit(workspace.id, submission)
-        return accepted(task, workspace, path=ANY_TASK, named=selector is not None)
 
     def _require_undoable(self, workspace: Workspace, revision: str, *, is_idle: bool) -> None:
         """Refuse what is known to come to nothing; what tasks before it will change is not known yet."""
@@ -127,10 +124,3 @@ class RevisionRoutes:
         if query.path is None or query.scope is None:
             return revisions.page(roots, limit=limit, before=before)
         return revisions.history_of(roots, query.scope, query.path, limit=limit, before=before)
-
-
-def _link_to_older(page: RevisionPage) -> dict[str, str]:
-    if page.before is None:
-        return {}
-    query = urlencode({**request.args.to_dict(), "before": page.before})
-    return {"Link": f'<{request.environ[TARGET].path}?{query}>; rel="next"'}

@@ -92,7 +92,7 @@ def test_redis_killed_amid_a_thousand_submits_keeps_each_that_was_acknowledged_o
 
     def submit(number: int) -> None:
         workspace, key = number % 64, f"key-{number}"
-        submission = Submission("remember", {"content": f"Fact {number}."}, idempotency_key=key)
+        submission = Submission("remember", {"content": f"Fact {number}."}, idempotency_keys=(key,))
         try:
             task = cluster.jobs.submit(cluster.ids[workspace], submission)
         except StorageUnavailable:

@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 
 from core.acp import Progress
-from core.ids import ClientId, TaskId, new_task_id
+from core.ids import ClientId, TaskId, new_task_id, new_uuid
 from core.settings import Settings
 from events.connect import connect
 from events.listener import Listener
 from events.sessions import Caller, ClientSessions
+from jobs.audit import Act, Audit
 from jobs.broker import Doorbell, open_broker
 from jobs.broker_probe import BrokerProbe
 from jobs.deployment import Deployment
 from jobs.errors import Overloaded, QueueFull
 from jobs.lanes import Lease, ProgressNote
+from jobs.rates import Rates
 from jobs.registry import WorkerRegistry
 from jobs.requirements import check_redis
 from jobs.tasks import End, Submission
@@ -119,7 +121,8 @@ def submit_fully(lane: LaneUnderTest) -> TaskId:
         scope="user",
         client_id=ClientId("ada"),
         request_id="r-1",
-        idempotency_key="0" * 64,
+        idempotency_keys=(new_uuid(),),
+        traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
     )
     return lane.intake.submit(lane.workspace, new_task_id("remember"), submission).task
 
@@ -149,6 +152,14 @@ def run_to_its_end(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
     look_now()
 
 
+def retry(lane: LaneUnderTest) -> None:
+    ended = submit_fully(lane)
+    lane.finish(lane.granted())
+    again = Submission("remember", {}, retry_of=ended)
+    lane.intake.submit(lane.workspace, new_task_id("remember"), again)
+    lane.finish(lane.granted())
+
+
 def cancel_queued_and_running(lane: LaneUnderTest) -> None:
     lane.cancel(lane.submit()[0])
     running, _ = lane.submit()
@@ -171,6 +182,14 @@ def lose_worker_and_recover(lane: LaneUnderTest) -> None:
     lane.make_due()
     assert lane.sweep()
     lane.upkeep.hold(lane.workspace)
+
+
+def audit_and_count(lane: LaneUnderTest) -> None:
+    act = Act(token="ci", action="undo", target="/", status=202, workspace=lane.workspace)
+    record = Audit(lane.redis)
+    record.record(replace(act, client_id="client_1", request_id="r-1"))
+    record.record(replace(act, status=403, code="forbidden", client_id="client_1", request_id="r-1"))
+    Rates(lane.redis).take("ci", limit=1)
 
 
 def ring_and_listen(settings: Settings, lane: LaneUnderTest) -> None:
@@ -202,9 +221,11 @@ def seen(own_redis: EmbeddedRedis) -> Seen:
         registry.announce("worker-1", _facts(named, model="offline"), {lane.workspace: True})
         registry.note_load(waiting=1, oldest_wait_ms=1)
         run_to_its_end(lane, lambda: look(lane.redis, found))
+        retry(lane)
         cancel_queued_and_running(lane)
         look(lane.redis, found)
         refuse(lane)
+        audit_and_count(lane)
         lose_worker_and_recover(lane)
         ring_and_listen(settings, lane)
         hold_sessions(lane, lambda: look(lane.redis, found))

@@ -44,9 +44,9 @@ def test_only_what_is_wanted_is_listed_with_its_place_in_the_lane(lane: LaneUnde
     lane.granted()
     queued, _ = lane.submit()
 
-    assert pages(lane, TaskFilter(status="completed"), limit=10) == [[done]]
-    assert pages(lane, TaskFilter(status="running"), limit=10) == [[running]]
-    page = TaskStore(lane.redis).page(lane.workspace, TaskFilter(status="queued"), limit=10)
+    assert pages(lane, TaskFilter(statuses=frozenset({"completed"})), limit=10) == [[done]]
+    assert pages(lane, TaskFilter(statuses=frozenset({"running"})), limit=10) == [[running]]
+    page = TaskStore(lane.redis).page(lane.workspace, TaskFilter(statuses=frozenset({"queued"})), limit=10)
     assert [(task.id, task.position) for task in page.tasks] == [(queued, 1)]
     assert pages(lane, TaskFilter(kind="forget"), limit=10) == [[]]
 
@@ -71,7 +71,28 @@ def test_rare_tasks_are_found_beyond_the_first_read(lane: LaneUnderTest):
             pipe.zadd(lane.keys.index, {f"gone-{number}": number + 10})
         pipe.execute()
 
-    assert pages(lane, TaskFilter(status="completed"), limit=10) == [[rare]]
+    assert pages(lane, TaskFilter(statuses=frozenset({"completed"})), limit=10) == [[rare]]
+
+
+def test_a_listed_task_is_the_one_that_is_found_without_its_result(lane: LaneUnderTest):
+    task, _ = lane.submit()
+    lane.finish(lane.granted(), replace(DONE, revision="r1", usage={"modelCalls": 1}))
+    more = {"scope": "user", "clientId": "me", "requestId": "r-1", "traceparent": "00-1", "retryOf": task}
+    trouble = {
+        "errorCode": "x",
+        "errorMessage": "X.",
+        "progress": "{}",
+        "cancelRequested": 1,
+        "handedBack": 1,
+    }
+    lane.redis.hset(lane.keys.task(task), mapping={**more, **trouble})
+
+    page = TaskStore(lane.redis).page(lane.workspace, TaskFilter(viewer=Viewer("me")), limit=1)
+
+    found = lane.task(task)
+    assert found is not None
+    assert found.result is not None
+    assert page.tasks == (replace(found, result=None),)
 
 
 def test_an_empty_lane_has_an_empty_page(lane: LaneUnderTest):

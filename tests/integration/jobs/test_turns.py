@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
+from structlog.contextvars import get_contextvars
 
-from core.ids import TaskId, WorkspaceId
+from core.ids import TaskId, WorkspaceId, new_task_id
 from core.memory_calls import ForgetResult, QuotingTask, RememberResult
 from core.settings import Settings
 from core.workspaces import Workspaces
@@ -23,6 +24,7 @@ from jobs.presence import Presence
 from jobs.progress import ProgressTeller
 from jobs.registry import WorkerRegistry
 from jobs.store import TaskFilter, TaskStore
+from jobs.tasks import Submission
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import DONE as SAVED
 from tests.support.lane import LaneUnderTest
@@ -45,11 +47,13 @@ class Agents:
         self.now_ms = 0
         self.ran = 0
         self.cancels = 0
+        self.log_facts: dict[str, Any] = {}
         self._task_ms = task_ms
         self._after = after
 
     def run(self, *_: Any, **__: Any) -> RememberResult:
         self.ran += 1
+        self.log_facts = get_contextvars()
         self.now_ms += self._task_ms
         self._after(self.ran)
         return DONE
@@ -128,6 +132,22 @@ def test_while_nobody_else_waits_long_tasks_follow_each_other(bench: Bench):
 
 def test_a_turn_has_at_most_so_many_tasks(bench: Bench):
     assert bench.take_turn(Agents(task_ms=0), batch=3) == (3, 1)
+
+
+def test_what_is_logged_of_a_run_names_the_request_and_the_trace_it_comes_from(bench: Bench):
+    agents = Agents(task_ms=0)
+    asked = Submission(
+        "remember",
+        {"content": "x"},
+        request_id="r-1",
+        traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+    )
+    bench.lane.intake.submit(bench.lane.workspace, new_task_id("remember"), asked)
+
+    bench.take_turn(agents, tasks=0)
+
+    assert agents.log_facts == {"request_id": "r-1", "trace_id": "0af7651916cd43dd8448eb211c80319c"}
+    assert get_contextvars() == {}
 
 
 def test_a_worker_that_stops_takes_no_further_task_and_has_the_lane_called_again(bench: Bench):

@@ -1,6 +1,5 @@
 import json
 import socket
-from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import pytest
@@ -8,42 +7,20 @@ import pytest
 from core.errors import ConfigError
 from memlane.client import Client
 from memlane.errors import (
+    Conflict,
+    Forbidden,
     MemlaneApiError,
     NotFound,
     QueueFull,
+    TryLater,
     Unauthorized,
     Unavailable,
     Unreachable,
     WaitTimeout,
 )
 from memlane.models import Event, Task
+from tests.support.scripted_client import DONE, TASK, client_of
 from tests.support.scripted_service import Reply, scripted_service
-
-TASK = {
-    "taskId": "remember-3f0c5f0e-5a0e-4e0e-9d2e-0a4a3c2f1b00",
-    "status": "queued",
-    "contextMode": "workspace",
-    "createdAt": "2026-01-01T00:00:00.000Z",
-    "updatedAt": "2026-01-01T00:00:00.000Z",
-    "workspaceId": "0295621f3cf988a7",
-    "position": 1,
-    "somethingNew": True,
-}
-DONE = TASK | {
-    "status": "completed",
-    "position": None,
-    "result": {"summary": "Saved.", "filesTouched": ["~/.qwen/a.md"], "touchedScopes": ["user"]},
-}
-STREAM = {"Content-Type": "text/event-stream", "X-Qwen-Event-Epoch": "epoch-1"}
-
-
-@contextmanager
-def client_of(*replies: Reply):
-    with (
-        scripted_service(replies) as service,
-        Client(service.url, "secret", limit_s=5.0, reconnect_s=0.0) as client,
-    ):
-        yield client, service
 
 
 def test_remember_sends_what_was_asked_and_returns_the_task():
@@ -118,7 +95,15 @@ def test_a_task_id_can_not_leave_its_place_in_the_path():
 
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(400, MemlaneApiError), (401, Unauthorized), (404, NotFound), (429, QueueFull), (503, Unavailable)],
+    [
+        (400, MemlaneApiError),
+        (401, Unauthorized),
+        (403, Forbidden),
+        (404, NotFound),
+        (409, Conflict),
+        (429, TryLater),
+        (503, Unavailable),
+    ],
 )
 def test_each_refusal_is_an_error_of_its_own(status, kind):
     refusal = Reply(status, {"error": "No", "code": "some_code"})
@@ -131,10 +116,11 @@ def test_each_refusal_is_an_error_of_its_own(status, kind):
 
 
 @pytest.mark.parametrize(
-    ("header", "seconds"), [({"Retry-After": "7"}, 7.0), ({}, 1.0), ({"Retry-After": "x"}, 1.0)]
+    ("header", "seconds"), [({"Retry-After": "7"}, 7.0), ({}, None), ({"Retry-After": "x"}, None)]
 )
 def test_a_full_queue_says_when_to_come_back(header, seconds):
-    with client_of(Reply(429, {}, header)) as (client, _), pytest.raises(QueueFull) as caught:
+    full = Reply(429, {"code": "remember_queue_full"}, header)
+    with client_of(full) as (client, _), pytest.raises(QueueFull) as caught:
         client.remember("hello")
 
     assert caught.value.retry_after_s == seconds
@@ -171,7 +157,7 @@ def test_no_service_is_unreachable():
         url = service.url
 
     with (
-        Client(url, "secret") as client,
+        Client(url, "secret", retry_s=0) as client,
         pytest.raises(Unreachable, match=f"no memlane answers at {url}; start one with `memlane up`"),
     ):
         client.remember("hello")
@@ -186,7 +172,7 @@ def test_a_service_that_is_silent_is_unreachable():
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with (
-            Client(url, "secret", limit_s=0.1) as client,
+            Client(url, "secret", limit_s=0.1, retry_s=0) as client,
             pytest.raises(Unreachable, match="gave no answer in time"),
         ):
             client.remember("hello")
@@ -205,27 +191,6 @@ def test_a_path_that_is_no_utf8_can_be_named(workspace, sent):
         client.remember("hello", workspace=workspace)
 
     assert service.requests[0].path == f"/workspaces/{sent}/memory/remember"
-
-
-def test_a_place_in_a_full_lane_is_waited_for_when_asked():
-    full = Reply(429, {"error": "Full", "code": "remember_queue_full"}, {"Retry-After": "0"})
-    with (
-        scripted_service([full, full, Reply(202, TASK)]) as service,
-        Client(service.url, "secret", wait_for_place_s=5.0) as client,
-    ):
-        assert client.remember("hello").status == "queued"
-
-    assert len(service.requests) == 3
-
-
-def test_the_wait_for_a_place_has_a_bound():
-    full = Reply(429, {"error": "Full", "code": "remember_queue_full"}, {"Retry-After": "60"})
-    with (
-        scripted_service([full]) as service,
-        Client(service.url, "secret", wait_for_place_s=5.0) as client,
-        pytest.raises(QueueFull),
-    ):
-        client.remember("hello")
 
 
 def test_the_end_of_a_task_can_be_waited_for_by_its_id():
@@ -293,59 +258,6 @@ def test_a_task_that_has_ended_is_not_asked_for():
         assert client.wait(Task.model_validate(DONE)).finished
 
     assert service.requests == []
-
-
-def frames(*events: tuple[int | None, str]) -> bytes:
-    lines = ["retry: 3000", ""]
-    for number, kind in events:
-        body: dict[str, object] = {"id": number, "v": 1, "type": kind, "data": {}}
-        lines += [f"id: {number}"] * (number is not None) + [
-            f"event: {kind}",
-            f"data: {json.dumps(body)}",
-            "",
-        ]
-    return ("\n".join([*lines, ": heartbeat", ""]) + "\n").encode()
-
-
-def test_events_are_resumed_where_the_stream_broke():
-    first = Reply(200, frames((4, "task_queued"), (5, "task_running")), STREAM)
-    away = Reply(503, {})
-    lost = Reply(body=None)
-    second = Reply(200, frames((6, "memory_changed"), (None, "replay_complete")), STREAM)
-    with client_of(first, away, lost, second) as (client, service):
-        stream = client.events(last_event_id=3)
-        events = [next(stream) for _ in range(4)]
-        stream.close()
-
-    assert [(event.id, event.type) for event in events] == [
-        (4, "task_queued"),
-        (5, "task_running"),
-        (6, "memory_changed"),
-        (None, "replay_complete"),
-    ]
-    asked = [seen.headers.get("Last-Event-ID") for seen in service.requests[:4]]
-    assert asked == ["3", "5", "5", "5"]
-    assert service.requests[3].headers["X-Qwen-Event-Epoch"] == "epoch-1"
-
-
-def test_events_from_now_on_ask_for_no_replay():
-    with client_of(Reply(200, frames((9, "memory_changed")), STREAM)) as (client, service):
-        stream = client.events(workspace="0295621f3cf988a7")
-        assert next(stream).id == 9
-        stream.close()
-
-    assert service.requests[0].path == "/workspaces/0295621f3cf988a7/events"
-    assert "Last-Event-ID" not in service.requests[0].headers
-
-
-def test_a_first_connection_that_fails_is_told():
-    with client_of(Reply(503, {})) as (client, _), pytest.raises(Unavailable):
-        next(client.events())
-
-
-def test_a_refused_stream_is_an_error():
-    with client_of(Reply(401, {})) as (client, _), pytest.raises(Unauthorized):
-        next(client.events())
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1", "nonsense", "http://", "http://127.0.0.1:port"])

@@ -6,10 +6,11 @@ import pytest
 import memlane
 
 
-def test_the_client_is_offered_by_the_package():
+def test_the_clients_are_offered_by_the_package():
+    from memlane.aclient import AsyncClient
     from memlane.client import Client
 
-    assert memlane.Client is Client
+    assert (memlane.Client, memlane.AsyncClient) == (Client, AsyncClient)
 
 
 def test_any_other_name_is_an_attribute_error():

@@ -1,0 +1,1 @@
+"""The SDK as it is written; `memlane.synchronous` is made from it."""

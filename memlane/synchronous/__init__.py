@@ -1,0 +1,1 @@
+"""The SDK without an event loop, made from `memlane.asynchronous` by `./dev fmt`."""

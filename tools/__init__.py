@@ -1,0 +1,1 @@
+"""Programs that `./dev` runs on the sources."""

@@ -1,0 +1,76 @@
+"""Requests that wait for news of a task."""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from core.clock import boot_ms
+from core.ids import TaskId, WorkspaceId
+from events import kinds
+from events.envelope import Envelope
+from events.errors import SubscriptionEvicted
+from events.hub import EventHub
+from web.relay import HEARTBEAT_S, ClientSocket, has_left
+
+MAX_WAITING = 1024
+
+
+class TaskWatch:
+    """Lets requests wait on the events that the process follows anyway; nothing is polled."""
+
+    def __init__(self, hub: EventHub, *, look_s: float = HEARTBEAT_S, most: int = MAX_WAITING) -> None:
+        """Bind the events.
+
+        Args:
+            look_s: how often it is looked whether the client is still there, seconds.
+            most: how many requests may wait at once; further ones don't.
+        """
+        self._hub = hub
+        self._look_s = look_s
+        self._most = most
+        self._waiting = 0
+
+    def news(
+        self, workspace: WorkspaceId, task: TaskId, *, wait_s: float, client: ClientSocket | None = None
+    ) -> Generator[Literal[True], None, None]:
+        """Say when the task's record is worth a look: at once, at each of its events, when the time is up.
+
+        Ends early when the server stops, the client leaves, or too many wait already. Close it when the
+        news have come.
+
+        Args:
+            client: the caller's socket, watched for its end; None when the server does not tell.
+
+        Raises:
+            StorageUnavailable, StorageFull: the events can't be followed.
+        """
+        if self._waiting >= self._most:
+            return
+        ends_ms = boot_ms() + int(wait_s * 1000)
+        with self._counted(), self._hub.open(workspace, after=None, epoch=None) as subscription:
+            yield True  # what happened before there was somebody to hear it
+            while not self._hub.is_closed and not has_left(client):
+                left_s = (ends_ms - boot_ms()) / 1000
+                if left_s <= 0:
+                    break
+                try:
+                    event = subscription.next(min(left_s, self._look_s))
+                except SubscriptionEvicted:
+                    break
+                if event is not None and _may_concern(event, task):
+                    yield True
+        yield True  # not every change is an event
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+
+
+def _may_concern(event: Envelope, task: TaskId) -> bool:
+    """Whether an event is about the task, or says that such an event may have been missed."""
+    is_about_the_stream = event.id is None and event.type != kinds.TASK_PROGRESS
+    return is_about_the_stream or f'"taskId":"{task}"' in event.data_json
