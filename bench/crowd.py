@@ -1,8 +1,8 @@
 """Clients of event streams, as many as told, in one process: `python -m bench.crowd PORT KIND COUNT FOLDER`.
 
 Makes the file ``open`` in FOLDER when every client has been let in, and at SIGTERM writes ``arrivals.json``:
-for each event's id, when it came to each client, in nanoseconds of the stopwatch. With ``--stuck`` clients
-ask for all that the log has, and read nothing of it.
+for each event, when it came to each client, in nanoseconds of the stopwatch. With ``--stuck`` clients ask
+for all that the log has, and read nothing of it.
 """
 
 import argparse

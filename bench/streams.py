@@ -19,6 +19,7 @@ from core.ids import workspace_id
 from core.settings import load_settings
 from jobs.client import JobsClient, open_jobs
 from jobs.tasks import Submission
+from jobs.viewer import Viewer
 
 GAP_S = 0.1
 LOG_EVENTS = 1_000  # there before anybody comes: what a stuck client is sent at once
@@ -91,7 +92,7 @@ class _Publisher:
             submission = Submission("remember", {"content": "x"}, context_mode="workspace")
             self._queued = self._jobs.submit(self._workspace, submission).id
         else:
-            self._jobs.cancel(self._workspace, "remember", self._queued, client_id=None)
+            self._jobs.cancel(self._workspace, "remember", self._queued, viewer=Viewer())
             self._queued = None
 
 

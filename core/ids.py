@@ -21,7 +21,7 @@ _TASK_ID = re.compile(
 )
 _CLIENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _CLIENT_SESSION_ID = re.compile(
-    r"(?P<a>[0-9a-f]{8})-(?P<b>[0-9a-f]{4})-8(?P<c>[0-9a-f]{3})-[89ab](?P<d>[0-9a-f])[0-9a-f]{2}-[0-9a-f]{12}"
+    r"(?P<a>[0-9a-f]{8})-(?P<b>[0-9a-f]{4})-4(?P<c>[0-9a-f]{3})-[89ab](?P<d>[0-9a-f])[0-9a-f]{2}-[0-9a-f]{12}"
 )
 
 
@@ -67,13 +67,14 @@ def new_session_id() -> SessionId:
 
 
 def new_client_session_id(workspace: WorkspaceId) -> ClientSessionId:
-    """Make a fresh id of a client session: a version 8 UUID (RFC 9562, 5.8) that holds its workspace's id.
+    """Make a fresh id of a client session: a UUID that holds its workspace's id.
 
     So whoever serves a path that names only the session knows where its keys lie. The 58 bits that are left
-    are random; the id opens nothing by itself.
+    are random; the id opens nothing by itself. It has the form of version 4 although version 8 is the one
+    for such (RFC 9562, 5.8): clients of the contract know versions 1 to 5 only.
     """
     random = str(uuid.uuid4())
-    head = f"{workspace[:8]}-{workspace[8:12]}-8{workspace[12:15]}"
+    head = f"{workspace[:8]}-{workspace[8:12]}-4{workspace[12:15]}"
     return ClientSessionId(f"{head}-{random[19]}{workspace[15]}{random[21:]}")
 
 

@@ -28,6 +28,16 @@ class Answer(BaseModel):
         return self.model_dump_json(by_alias=True, exclude_unset=True)
 
 
+class Page(Answer):
+    """Base of listings that come in pages.
+
+    Attributes:
+        next_cursor: what to ask with for the next one; None when there is none.
+    """
+
+    next_cursor: str | None = None
+
+
 class RemovedEntry(Answer):
     """An entry that was forgotten.
 
@@ -137,6 +147,7 @@ class Task(Answer):
         position: place in the lane while queued, 1 is next.
         revision: id of the commit, when something changed.
         progress: while it runs, as far as the agent has told.
+        retry_of: the task whose request it repeats.
         cancel_requested: somebody wants it cancelled; it may complete all the same.
     """
 
@@ -158,6 +169,12 @@ class Task(Answer):
     usage: Usage | None = None
     progress: Progress | None = None
     cancel_requested: bool = False
+    retry_of: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What kind of task it is, as its id says."""
+        return self.task_id.partition("-")[0]
 
     @property
     def standing(self) -> tuple[object, ...]:
@@ -168,6 +185,12 @@ class Task(Answer):
     def finished(self) -> bool:
         """Whether the task has ended."""
         return self.status in {"completed", "failed"}
+
+
+class TaskPage(Page):
+    """Some tasks, newest first, without their results."""
+
+    tasks: tuple[Task, ...]
 
 
 class Document(Answer):
@@ -213,17 +236,15 @@ class LeftOut(Answer):
     path: str
 
 
-class StoredDocuments(Answer):
+class StoredDocuments(Page):
     """Some documents, by scope and path.
 
     Attributes:
         left_out: what else there is, and can't be shown.
-        next_cursor: what to ask with for further ones; None when there are none.
     """
 
     documents: tuple[StoredDocument, ...]
     left_out: tuple[LeftOut, ...] = ()
-    next_cursor: str | None = None
 
 
 class MemoryIndex(Answer):

@@ -7,6 +7,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetJsonSchemaHandler,
     RootModel,
     SerializerFunctionWrapHandler,
@@ -22,6 +23,7 @@ from core.text import encodable
 from memory.scan import Cause
 
 Absent: TypeAlias = SkipJsonSchema[None]
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]  # RFC 3339, UTC, milliseconds
 Text = Annotated[str, BeforeValidator(encodable)]  # names of files need not be Unicode
 
 
@@ -82,7 +84,7 @@ class ListedDocument(NamedDocument):
     pinned: bool
     under_review: bool
     size_bytes: int
-    modified_at: str
+    modified_at: Moment
     created: Text | Absent = None
     modified: Text | Absent = None
     source: Text | Absent = None
@@ -167,7 +169,7 @@ class ListedRevision(Shown):
     task_id: str
     kind: str
     client_id: str | Absent = None
-    committed_at: str
+    committed_at: Moment
     summary: Text
     scopes: list[Scope]
     documents: list[NamedDocument]
@@ -256,23 +258,73 @@ class ShownProblem(Shown):
     Attributes:
         error: for people.
         code: for programs: stable.
-        session_id: the session that is not known here, or not the client's.
+        session_id: the session that is not there, or whose client somebody is not.
         client_id: the id that is not known here.
-        limit: how many there may be.
         workspace_count: how many workspaces are served.
+        bound_workspace, requested_workspace: folder of the primary workspace; the one that is not served.
+        limit: how many streams a session may have.
         member, reason: what is wrong with which member of an archive.
         documents: that are not as the request takes them to be.
     """
 
-    error: str
+    error: Text
     code: str
-    session_id: str | Absent = None
+    session_id: Text | Absent = None
     client_id: str | Absent = None
-    limit: int | Absent = None
     workspace_count: int | Absent = None
+    bound_workspace: str | Absent = None
+    requested_workspace: Text | Absent = None
+    limit: int | Absent = None
     member: Text | Absent = None
     reason: str | Absent = None
     documents: list[Text] | Absent = None
+
+
+class ProblemDetails(ShownProblem):
+    """Why a request was refused, as RFC 9457 has it beside the contract's words.
+
+    Attributes:
+        type: says nothing beyond the status.
+        title: the status in words.
+        detail: the same as ``error``.
+        instance: path of the request.
+    """
+
+    type: Literal["about:blank"] = "about:blank"
+    title: str
+    status: int
+    detail: Text
+    instance: Text
+
+
+class SessionEntry(Shown):
+    """A client's part in a session.
+
+    Attributes:
+        workspace_cwd: folder of the session's workspace.
+        attached: whether the session was there before.
+        client_id: for the ``X-Qwen-Client-Id`` header from now on.
+        created_at: when the session was made, RFC 3339 UTC with milliseconds.
+    """
+
+    session_id: str
+    workspace_cwd: str
+    attached: bool
+    client_id: str
+    created_at: str
+
+
+class Heartbeat(Shown):
+    """A session that is kept alive, and by whom.
+
+    Attributes:
+        client_id: as it was sent; absent if none was.
+        last_seen_at: epoch milliseconds.
+    """
+
+    session_id: str
+    client_id: str | Absent = None
+    last_seen_at: int
 
 
 class RemovedEntry(Shown):

@@ -146,19 +146,52 @@ class InvalidDigest(Refusal):
     default = "`sha256` must be the SHA-256 of the document as it was reviewed, in hex"
 
 
+class InvalidCwd(Refusal):
+    """The folder that a session is asked for is no absolute path; null does not count as omitted."""
+
+    code = "invalid_cwd"
+    field = "cwd"
+    default = "`cwd` must be a string absolute path when provided"
+
+
+class InvalidSessionScope(Refusal):
+    """Which session is wanted is not one of the two; null does not count as omitted."""
+
+    code = "invalid_session_scope"
+    field = "sessionScope"
+    default = '`sessionScope` must be "single" or "thread" when provided'
+
+
+class InvalidMaxQueued(InputError):
+    """How far a reader may be behind is no number within the limits."""
+
+    code = "invalid_max_queued"
+
+
 class WorkspaceMismatch(InputError):
-    """The selector names no configured workspace.
+    """What was named is no configured workspace.
 
     Attributes:
         workspace_count: how many workspaces this service serves; None when the
             selector is neither an id nor an absolute path.
+        requested: the folder that a session was asked for.
+        bound: folder of the primary workspace, where ``requested`` is told.
     """
 
     code = "workspace_mismatch"
 
-    def __init__(self, message: str, *, workspace_count: int | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        workspace_count: int | None = None,
+        bound: str | None = None,
+        requested: str | None = None,
+    ) -> None:
         super().__init__(message)
         self.workspace_count = workspace_count
+        self.bound = bound
+        self.requested = requested
 
 
 class InvalidIdempotencyKey(InputError):

@@ -1,10 +1,10 @@
 """What a known caller may ask for: decided by the route's declaration, before any view runs."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
-from flask import request
+from flask import g, request
 
-from core.workspaces import Workspaces
+from core.workspaces import Workspace, Workspaces
 from web.errors import Forbidden, NotAcceptable, WorkspaceMismatch
 from web.negotiation import JSON, is_acceptable
 from web.principal import Principal, principal_of
@@ -51,26 +51,35 @@ class Gate:
     def check_workspace(self) -> None:
         """Let the current request pass if its token is good for the workspace that the path means.
 
+        ``g.workspace`` is that workspace's id afterwards.
+
         Raises:
             Forbidden: it is limited to others. Whether the workspace is served is not told then.
             WorkspaceMismatch: no configured workspace is meant, and the token may know.
         """
-        if request.endpoint is None or self._routes[request.endpoint].is_global:
+        named = request.view_args or {}
+        if request.endpoint is None or (self._routes[request.endpoint].is_global and "selector" not in named):
             return
-        require_entry(principal_of(request), self._workspaces, (request.view_args or {}).get("selector"))
+        selector = named.get("selector")
+        workspace = entered(principal_of(request), lambda: select(self._workspaces, selector))
+        g.workspace = workspace.id
 
 
-def require_entry(principal: Principal, workspaces: Workspaces, selector: str | None) -> None:
-    """Check that somebody may enter the workspace that a selector means, see ``web.selector.select``.
+def entered(principal: Principal, find: Callable[[], Workspace]) -> Workspace:
+    """Find a workspace for somebody who may enter it.
+
+    Args:
+        find: tells which workspace is meant, or raises ``WorkspaceMismatch``.
 
     Raises:
         Forbidden, WorkspaceMismatch: as for ``Gate.check_workspace``.
     """
     try:
-        workspace = select(workspaces, selector)
+        workspace = find()
     except WorkspaceMismatch:
         if principal.workspaces is None:
             raise
         raise Forbidden from None
     if not principal.may_enter(workspace.id):
         raise Forbidden
+    return workspace

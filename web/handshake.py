@@ -8,6 +8,7 @@ from werkzeug.wrappers import Request
 from core.errors import InputError
 from web.errors import UpgradeRequired
 
+HANDSHAKE_HEADERS = ("Connection", "Upgrade", "Sec-WebSocket-Version", "Sec-WebSocket-Key")
 VERSION = "13"
 KEY_BYTES = 16
 

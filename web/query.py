@@ -17,9 +17,11 @@ from werkzeug.datastructures import MultiDict
 from core.acp import ArchiveFormat, ConflictPolicy, Scope
 from core.errors import InputError
 from core.ids import Kind
+from events.subscription import LAG_LIMITS, MAX_LAG
+from jobs.audit import ActOutcome
 from jobs.tasks import STATUSES, Status
 from web.answers import Absent
-from web.errors import InvalidScope
+from web.errors import InvalidMaxQueued, InvalidScope
 from web.schemas import Outcome, ShownStatus
 
 MAX_NUMBER_DIGITS = 9
@@ -153,12 +155,62 @@ class ImportQuery(Query):
     conflict: ConflictPolicy = "fail"
 
 
+class AuditQuery(Query):
+    """Which acts to list.
+
+    Attributes:
+        limit: how many at most.
+        outcome: those that were done, or those that were refused.
+        cursor: ``nextCursor`` of the page before.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
+    outcome: ActOutcome = "done"
+    cursor: str | Absent = None
+
+
 _RECORDED: Final[Mapping[ShownStatus, frozenset[Status]]] = {
     "queued": frozenset({"queued"}),
     "running": frozenset({"running"}),
     "completed": frozenset({"completed"}),
     "failed": frozenset({"failed", "cancelled"}),
 }
+
+
+class SocketQuery(Query):
+    """Where to start, for clients that can't set headers. What is no number of an event counts as absent.
+
+    Attributes:
+        last_event_id: as the header ``Last-Event-ID``, which it goes before.
+        epoch: as the header ``X-Qwen-Event-Epoch``, which it goes before.
+    """
+
+    last_event_id: str | Absent = Field(None, alias="lastEventId")
+    epoch: str | Absent = None
+
+
+def _read_max_queued(value: Any) -> int:
+    if not (value.isascii() and value.isdigit()):
+        raise InvalidMaxQueued("`maxQueued` must be a decimal integer")
+    number = int(value) if len(value) <= MAX_NUMBER_DIGITS else LAG_LIMITS.stop
+    if number not in LAG_LIMITS:
+        raise InvalidMaxQueued(f"`maxQueued` must be in [{LAG_LIMITS.start}, {LAG_LIMITS.stop - 1}]")
+    return number
+
+
+class SessionStreamQuery(Query):
+    """How to stream what a session hears.
+
+    Attributes:
+        max_queued: events that the reader may be behind before it is sent away.
+    """
+
+    max_queued: Annotated[
+        int,
+        Field(alias="maxQueued", ge=LAG_LIMITS.start, lt=LAG_LIMITS.stop),
+        BeforeValidator(_read_max_queued),
+    ] = MAX_LAG
+
 
 _Query = TypeVar("_Query", bound=Query)
 
@@ -168,6 +220,7 @@ def parse_query(shape: type[_Query], query: MultiDict[str, str]) -> _Query:
 
     Raises:
         InvalidScope: ``scope`` is neither of the two.
+        InvalidMaxQueued: ``maxQueued`` is no whole number from 16 to 2048.
         InputError: another field is not what it must be; the message says what that is.
     """
     try:

@@ -11,9 +11,8 @@ from werkzeug.wrappers import Response
 from core.ids import new_uuid
 from core.logs import get_logger
 from events.envelope import Envelope
-from events.errors import StorageUnavailable, SubscriptionEvicted
+from events.errors import StorageUnavailable, SubscriptionEnded
 from events.hub import EventHub
-from events.subscription import Subscription
 
 HEARTBEAT_S = 15.0
 STORAGE_PAUSE_S = 1.0
@@ -30,6 +29,20 @@ class ClientSocket(Protocol):
         """The socket's descriptor."""
 
 
+class EventSource(Protocol):
+    """What a stream tells: a subscription to a workspace, or what a session hears of one."""
+
+    @property
+    def epoch(self) -> str:
+        """Uuid of the log that the ids belong to."""
+
+    def next(self, timeout_s: float) -> Envelope | None:
+        """Give the next event, or None when there was none within ``timeout_s`` seconds."""
+
+    def close(self) -> None:
+        """Give the place up; may be repeated."""
+
+
 class Relay:
     """Turns subscriptions into streams, and ends them all when the process stops."""
 
@@ -43,8 +56,8 @@ class Relay:
         self._heartbeat_s = heartbeat_s
         self._ending = threading.Event()
 
-    def respond(self, subscription: Subscription, client: ClientSocket | None) -> Response:
-        """Stream a subscription and close it with the response.
+    def respond(self, source: EventSource, client: ClientSocket | None) -> Response:
+        """Stream what a source tells and close it with the response.
 
         Args:
             client: the reader's socket, watched for its end; None when the server does not tell.
@@ -52,13 +65,13 @@ class Relay:
         headers = {
             "Cache-Control": "no-cache, no-transform",
             "X-Accel-Buffering": "no",
-            "X-Qwen-Event-Epoch": subscription.epoch,
+            "X-Qwen-Event-Epoch": source.epoch,
             "X-Qwen-SSE-Stream-Id": new_uuid(),
         }
-        frames = self._frames(subscription, client)
+        frames = self._frames(source, client)
         response = Response(frames, headers=headers, content_type="text/event-stream")
         # a generator that was never started runs no finally
-        response.call_on_close(subscription.close)
+        response.call_on_close(source.close)
         return response
 
     def end_all(self) -> None:
@@ -66,12 +79,12 @@ class Relay:
         self._ending.set()
         self._hub.close()
 
-    def follow(self, subscription: Subscription) -> Iterator[Envelope | None]:
-        """Give the events of a subscription until it is over or this process stops; None after a silence."""
+    def follow(self, source: EventSource) -> Iterator[Envelope | None]:
+        """Give the events of a source until it is over or this process stops; None after a silence."""
         while not self._ending.is_set():
             try:
-                envelope = subscription.next(self._heartbeat_s)
-            except SubscriptionEvicted:
+                envelope = source.next(self._heartbeat_s)
+            except SubscriptionEnded:
                 return
             except StorageUnavailable as error:
                 _log.warning("stream_waits_for_storage", reason=str(error))
@@ -80,9 +93,9 @@ class Relay:
             if envelope is not None or not self._ending.is_set():
                 yield envelope
 
-    def _frames(self, subscription: Subscription, client: ClientSocket | None) -> Iterator[bytes]:
+    def _frames(self, source: EventSource, client: ClientSocket | None) -> Iterator[bytes]:
         yield _RETRY
-        for envelope in self.follow(subscription):
+        for envelope in self.follow(source):
             if envelope is not None:
                 yield frame(envelope)
             elif has_left(client):

@@ -14,22 +14,27 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope, Usage
 from core.text import js_trim, utf8_size, well_formed
-from web.answers import Absent, Shown, ShownAs, TaskProgress, TaskResult
+from web.answers import Absent, Moment, Shown, ShownAs, TaskProgress, TaskResult
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
+    InvalidCwd,
     InvalidDecision,
     InvalidDigest,
     InvalidDryRun,
     InvalidPurge,
     InvalidQuery,
     InvalidScope,
+    InvalidSessionScope,
     Refusal,
 )
+
+MAX_PATH_BYTES = 4096  # PATH_MAX: no folder has a longer one
 
 
 def _normalise(value: Any) -> Any:
@@ -56,7 +61,7 @@ def _default_mode(value: Any) -> Any:
 
 def _refuse_null(value: Any) -> Any:
     if value is None:
-        raise PydanticCustomError("null", "{message}", {"message": InvalidScope.default})
+        raise PydanticCustomError("null", "null does not count as omitted")
     return value
 
 
@@ -64,8 +69,8 @@ def _true_or_absent(value: bool | None) -> bool | None:  # noqa: FBT001 - pydant
     return value or None
 
 
-# the description can't say bytes; it asks for a character that is not blank as JavaScript sees it
-_WORDS = {"minLength": 1, "maxLength": MAX_CONTENT_BYTES, "pattern": r"[^\s\u0000\uFEFF]"}
+# a character that is not blank as JavaScript sees it; how many bytes it may be JSON Schema can't say
+_WORDS: JsonDict = {"pattern": r"[^\s\u0000\uFEFF]"}
 Words = Annotated[str, BeforeValidator(_normalise), Field(json_schema_extra=_WORDS)]
 
 
@@ -90,7 +95,16 @@ class TaskBody(BaseModel):
 
 
 class RememberBody(TaskBody):
-    """What a remember request says."""
+    """What a remember request says.
+
+    Attributes:
+        content: what to remember; trimmed as JavaScript does it, at most 65,536 bytes of UTF-8 then.
+        context_mode: whether the agent sees the workspace's memory; null counts as left out.
+        scope: where it is to be remembered.
+        dry_run: change nothing, and show what would change.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"content": "I prefer short answers."}]})
 
     content: Annotated[Words, AfterValidator(_checker(InvalidContent))]
     context_mode: Annotated[
@@ -104,7 +118,24 @@ class RememberBody(TaskBody):
 
 
 class ForgetBody(TaskBody):
-    """What a forget request says."""
+    """What a forget request says.
+
+    Attributes:
+        query: what to forget; trimmed as JavaScript does it, at most 65,536 bytes of UTF-8 then.
+        scope: where to look for it; both when it is left out.
+        dry_run: change nothing, and show what would change.
+        purge: take the texts out of the history, too. It can't be tried out.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"query": "how long answers should be", "scope": "user"}],
+            "not": {
+                "properties": {"dryRun": {"const": True}, "purge": {"const": True}},
+                "required": ["dryRun", "purge"],
+            },
+        }
+    )
 
     query: Annotated[Words, AfterValidator(_checker(InvalidQuery))]
     purge: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
@@ -117,11 +148,20 @@ class ForgetBody(TaskBody):
 
 
 class DreamBody(TaskBody):
-    """What a dream request says."""
+    """What a dream request says.
+
+    Attributes:
+        scope: which memory to tidy; ``project`` when it is left out.
+        dry_run: change nothing, and show what would change.
+    """
 
 
 class ReviewBody(BaseModel):
-    """What a person says of a document that waits for a review."""
+    """What a person says of a document that waits for a review.
+
+    Attributes:
+        sha256: of the document as it was read, so that nobody approves what came after.
+    """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", hide_input_in_errors=True)
 
@@ -129,10 +169,45 @@ class ReviewBody(BaseModel):
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise PydanticCustomError(
+            "relative", "{message}", {"message": "`cwd` must be an absolute path when provided"}
+        )
+    if utf8_size(path) > MAX_PATH_BYTES:
+        message = f"`cwd` exceeds the {MAX_PATH_BYTES}-byte limit"
+        raise PydanticCustomError("too_large", "{message}", {"message": message})
+    return path
+
+
+SessionScope = Literal["single", "thread"]
+
+
+class SessionBody(BaseModel):
+    """Which session is wanted; unknown fields are ignored.
+
+    Attributes:
+        cwd: folder of the workspace; absent: of the primary one.
+        session_scope: the session that all share, or a new one.
+    """
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, strict=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
+
+    cwd: Annotated[
+        str | Absent,
+        BeforeValidator(_refuse_null),
+        AfterValidator(_absolute),
+        Field(json_schema_extra={"pattern": "^/", "maxLength": MAX_PATH_BYTES}),
+    ] = None
+    session_scope: Annotated[SessionScope, BeforeValidator(_refuse_null)] = "single"
+
+
 _Body = TypeVar("_Body", bound=BaseModel)
 
-# in the order of the checks
-_REFUSALS: tuple[type[Refusal], ...] = (
+# what fields of bodies are refused with, in the order of the checks
+REFUSALS: tuple[type[Refusal], ...] = (
     InvalidContent,
     InvalidQuery,
     InvalidContextMode,
@@ -141,6 +216,8 @@ _REFUSALS: tuple[type[Refusal], ...] = (
     InvalidPurge,
     InvalidDecision,
     InvalidDigest,
+    InvalidCwd,
+    InvalidSessionScope,
 )
 
 
@@ -153,6 +230,7 @@ def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
         InvalidScope: neither of the two scopes; null included.
         InvalidDryRun, InvalidPurge: neither true nor false nor null; or both are true.
         InvalidDecision, InvalidDigest: missing, or not what it must be.
+        InvalidCwd, InvalidSessionScope: null, or not what it must be.
     """
     try:
         return shape.model_validate(body)
@@ -162,12 +240,32 @@ def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
 
 def _first_refusal(error: ValidationError) -> Refusal:
     found = {str(one["loc"][0]): one for one in error.errors(include_url=False, include_input=False)}
-    refusal = next(refusal for refusal in _REFUSALS if refusal.field in found)
+    refusal = next(refusal for refusal in REFUSALS if refusal.field in found)
     return refusal(found[refusal.field].get("ctx", {}).get("message", refusal.default))
 
 
 ShownStatus = Literal["queued", "running", "completed", "failed"]
 Outcome = Literal["completed", "failed", "cancelled"]
+
+
+_EXAMPLE: JsonDict = {
+    "taskId": "remember-3f0c0d5e-8a0b-4b3f-9d59-0d8e2d9a6c11",
+    "status": "completed",
+    "createdAt": "2026-01-31T12:00:00.000Z",
+    "updatedAt": "2026-01-31T12:00:00.250Z",
+    "contextMode": "workspace",
+    "result": {
+        "summary": "Remembered: I prefer short answers.",
+        "filesTouched": ["~/.qwen/memories/user/answers.md"],
+        "touchedScopes": ["user"],
+    },
+    "workspaceId": "0295621f3cf988a7",
+    "attempt": 1,
+    "startedAt": "2026-01-31T12:00:00.010Z",
+    "finishedAt": "2026-01-31T12:00:00.250Z",
+    "outcome": "completed",
+    "revision": "r1",
+}
 
 
 class TaskError(Shown):
@@ -197,10 +295,12 @@ class TaskObject(Shown):
         retry_of: id of the task whose request it repeats.
     """
 
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
     task_id: str
     status: ShownStatus
-    created_at: str
-    updated_at: str
+    created_at: Moment
+    updated_at: Moment
     context_mode: str | Absent = None
     scope: str | Absent = None
     result: Annotated[dict[str, Any], ShownAs(TaskResult)] | None = None
@@ -208,8 +308,8 @@ class TaskObject(Shown):
     workspace_id: str
     attempt: int
     position: int | Absent = None
-    started_at: str | Absent = None
-    finished_at: str | Absent = None
+    started_at: Moment | Absent = None
+    finished_at: Moment | Absent = None
     outcome: Outcome | Absent = None
     revision: str | Absent = None
     usage: Annotated[dict[str, Any], ShownAs(Usage)] | Absent = None

@@ -30,6 +30,33 @@ def select(workspaces: Workspaces, selector: str | None) -> Workspace:
     return workspaces.by_id(selector) or _by_encoded_path(workspaces, selector)
 
 
+def select_folder(workspaces: Workspaces, folder: str | None) -> Workspace:
+    """Find the workspace that a session is asked for.
+
+    Args:
+        folder: absolute path as the request has it; None means the primary.
+
+    Raises:
+        WorkspaceMismatch: it leads to no configured workspace.
+    """
+    if folder is None:
+        return workspaces.primary
+    try:
+        workspace = workspaces.by_path(folder)
+    except ValueError:  # NUL, or no text that a path can be
+        workspace = None
+    if workspace is None:
+        bound = workspaces.primary.path
+        raise WorkspaceMismatch(
+            f'Workspace mismatch: runtime is bound to "{bound}" but request asked for "{folder}". '
+            f'Select a registered runtime for "{folder}" or register it before retrying; '
+            "this bridge will not fall back to the primary workspace.",
+            bound=bound,
+            requested=folder,
+        )
+    return workspace
+
+
 def _by_encoded_path(workspaces: Workspaces, selector: str) -> Workspace:
     path = unquote(selector, errors="surrogateescape")
     if not path.startswith("/") or "\0" in path:

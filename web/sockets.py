@@ -11,6 +11,7 @@ from werkzeug.wrappers import Response
 
 from core.logs import get_logger
 from events.subscription import Subscription
+from web.door import REQUEST_ID
 from web.relay import Relay
 from web.wire import Wire
 
@@ -31,13 +32,13 @@ class Sockets:
         self._relay = relay
         self._upgrade = _view_of(self._tell)
 
-    def respond(self, subscription: Subscription, environ: WSGIEnvironment, *, request_id: str) -> Response:
+    def respond(self, subscription: Subscription, environ: WSGIEnvironment) -> Response:
         """Upgrade the connection of a request that asks for it, tell the events, close.
 
         Returns:
             When all is over; the server then closes the connection.
         """
-        head = {"X-Request-ID": request_id, "X-Qwen-Event-Epoch": subscription.epoch}
+        head = {"X-Request-ID": environ[REQUEST_ID], "X-Qwen-Event-Epoch": subscription.epoch}
         wire = Wire(environ["gunicorn.socket"], head=head, on_end=subscription.interrupt)
         environ["gunicorn.socket"] = wire
         # compression would cost each connection 300 KB, for messages of some hundred bytes

@@ -9,6 +9,7 @@ from memlane.addresses import base_of
 from memlane.answers import parsed
 from memlane.asynchronous.events import follow
 from memlane.asynchronous.memory import MemoryCalls
+from memlane.asynchronous.operators import OperatorCalls
 from memlane.asynchronous.revisions import RevisionCalls
 from memlane.asynchronous.sessions import AsyncSession
 from memlane.asynchronous.submissions import SubmissionCalls
@@ -77,6 +78,11 @@ class AsyncClient(SubmissionCalls, TaskCalls, MemoryCalls, RevisionCalls):
     def client_id(self) -> str | None:
         """Who asks; None leaves it open."""
         return self._transport.client_id
+
+    @property
+    def operators(self) -> OperatorCalls:
+        """What a token with the role ``operator`` can look at and do."""
+        return OperatorCalls(self._transport)
 
     def events(
         self, *, last_event_id: int | None = None, workspace: str | None = None

@@ -16,6 +16,7 @@ from memlane.request import reading, signal
 from memlane.session_models import SessionEntry
 from memlane.synchronous.events import follow
 from memlane.synchronous.memory import MemoryCalls
+from memlane.synchronous.operators import OperatorCalls
 from memlane.synchronous.revisions import RevisionCalls
 from memlane.synchronous.sessions import Session
 from memlane.synchronous.submissions import SubmissionCalls
@@ -78,6 +79,11 @@ class Client(SubmissionCalls, TaskCalls, MemoryCalls, RevisionCalls):
     def client_id(self) -> str | None:
         """Who asks; None leaves it open."""
         return self._transport.client_id
+
+    @property
+    def operators(self) -> OperatorCalls:
+        """What a token with the role ``operator`` can look at and do."""
+        return OperatorCalls(self._transport)
 
     def events(self, *, last_event_id: int | None = None, workspace: str | None = None) -> Generator[Event]:
         """Follow a workspace's events; a lost connection is resumed where it broke. It never ends by itself.

@@ -108,6 +108,21 @@ class SubmissionCalls(Caller):
         """
         return self._task(submission(f"{task_path(task_id, workspace)}/apply", {}, key=idempotency_key))
 
+    def retry(
+        self, task_id: str, *, workspace: str | None = None, idempotency_key: str | None = None
+    ) -> Task:
+        """Ask for the same once more that a task which has ended was asked for; it is a task of its own.
+
+        Args:
+            workspace, idempotency_key: as for ``remember``.
+
+        Raises:
+            NotFound: no such task.
+            MemlaneApiError: refused; ``input_gone`` if the request is not kept any more.
+            QueueFull, Unreachable: as for ``remember``.
+        """
+        return self._task(submission(f"{task_path(task_id, workspace)}/retry", {}, key=idempotency_key))
+
     def cancel(self, task_id: str, *, workspace: str | None = None) -> Task:
         """Have a task cancelled: at once if it is queued, else it is told to stop, and may yet complete.
 

@@ -2,20 +2,70 @@
 """Looking tasks up, and waiting for their end."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 from core import clock
-from memlane.addresses import task_path
+from core.ids import Kind
+from memlane.addresses import memory_path, task_path
 from memlane.answers import parsed
 from memlane.errors import RateLimited, Unavailable, Unreachable, WaitTimeout
-from memlane.models import Task
+from memlane.models import Outcome, Status, Task, TaskPage
 from memlane.pace import Pace
 from memlane.request import reading
 from memlane.synchronous.caller import Caller
 
+_PAGE = 200
+
 
 class TaskCalls(Caller):
-    """``get`` and ``wait``."""
+    """``tasks``, ``task_page``, ``get`` and ``wait``."""
+
+    def tasks(
+        self,
+        *,
+        status: Status | None = None,
+        outcome: Outcome | None = None,
+        kind: Kind | None = None,
+        workspace: str | None = None,
+    ) -> Generator[Task]:
+        """Go through the tasks that this client may see, newest first, without their results.
+
+        Args:
+            status, outcome, kind: only such tasks.
+            workspace: id or absolute path of a configured one; None means the primary.
+
+        Raises:
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        only = {"status": status, "outcome": outcome, "kind": kind}
+        path = memory_path(workspace, "tasks", **only, limit=_PAGE)
+        for page in self._pages(TaskPage, path):
+            yield from page.tasks
+
+    def task_page(  # noqa: PLR0913 - one keyword for each part of the query
+        self,
+        *,
+        status: Status | None = None,
+        outcome: Outcome | None = None,
+        kind: Kind | None = None,
+        limit: int = _PAGE,
+        cursor: str | None = None,
+        workspace: str | None = None,
+    ) -> TaskPage:
+        """Read some tasks, newest first.
+
+        Args:
+            limit: 1 to 200.
+            cursor: ``next_cursor`` of the page before.
+            status, outcome, kind, workspace: as for ``tasks``.
+
+        Raises:
+            Same as ``tasks``.
+        """
+        only = {"status": status, "outcome": outcome, "kind": kind}
+        path = memory_path(workspace, "tasks", **only, limit=limit, cursor=cursor)
+        return parsed(TaskPage, self._transport.send(reading(path)))
 
     def get(self, task_id: str, *, workspace: str | None = None) -> Task:
         """Read a task.

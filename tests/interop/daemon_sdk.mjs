@@ -61,7 +61,7 @@ const scenarios = {
     const forgotten = await ended(() => client.getWorkspaceMemoryForgetTask(forget.taskId));
     const dream = await client.dreamWorkspaceMemory();
     const dreamt = await ended(() => client.getWorkspaceMemoryDreamTask(dream.taskId));
-    return { cwd: sdk.requireWorkspaceCwd(capabilities), remember, remembered, forgotten, dreamt };
+    return { cwd: sdk.requireWorkspaceCwd(capabilities), accepted: remember, remembered, forgotten, dreamt };
   },
 
   async refusals() {
@@ -92,16 +92,17 @@ const scenarios = {
     const replayed = await until(again, (event) => event.type === "replay_complete");
     const beat = await session.heartbeat();
     const hidden = await refusal(() => client.getWorkspaceMemoryRememberTask(missed.taskId, { clientId: undefined }));
-    const events = [...heard.events, ...replayed.events];
     const other = await sdk.DaemonSessionClient.createOrAttach(client, { workspaceCwd: folder });
     await other.detach();
     await session.close();
     const last = await until(again, (event) => event.type === "session_closed");
     const rest = await until(again, () => false);
+    const events = [...heard.events, ...replayed.events, ...last.events];
     return {
       session: session.session,
       other: other.session,
       heard: heard.events,
+      missed: missed.taskId,
       resumedFrom,
       replayed: replayed.events,
       beat,

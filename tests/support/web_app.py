@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
@@ -11,6 +12,7 @@ from core.workspaces import Workspaces
 from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs
+from jobs.oversight import open_oversight
 from memory.library import Library
 from tests.support.web_server import AUTHORIZED, Answer, Requests
 from web.app import WebParts, create_app
@@ -36,13 +38,18 @@ class AppRequests(Requests):
 
 @contextmanager
 def application(
-    redis_url: str, workspaces: Workspaces, *, keyring: Keyring | None = None, library: Library = NO_MEMORY
+    redis_url: str,
+    workspaces: Workspaces,
+    *,
+    keyring: Keyring | None = None,
+    library: Library = NO_MEMORY,
+    **settings_changed: Any,
 ) -> Iterator[Flask]:
     """Make an application for the body; unless told otherwise it has no memory and one token, ``T``."""
-    settings = Settings(redis_url=redis_url)
+    settings = Settings(redis_url=redis_url, **settings_changed)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     sessions = open_sessions(settings.state)
-    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, library)
+    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, library, open_oversight(settings))
     try:
         yield create_app(settings, parts, keyring=keyring or single_token("T"), home=Path.home())
     finally:

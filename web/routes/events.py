@@ -4,35 +4,23 @@ import re
 from collections.abc import Iterable
 
 from flask import request
-from pydantic import BaseModel, Field
-from werkzeug.wrappers import Response
+from werkzeug.wrappers import Request, Response
 
-from core.workspaces import Workspace, Workspaces
+from core.workspaces import Workspaces
 from events.hub import EventHub
-from events.subscription import Subscription
-from web.door import REQUEST_ID
 from web.errors import UpgradeRequired
-from web.handshake import require_upgrade
-from web.relay import Relay
+from web.handshake import HANDSHAKE_HEADERS, require_upgrade
+from web.query import SocketQuery, parse_query
+from web.relay import EventSource, Relay
 from web.route import Route
 from web.selector import select
 from web.sockets import Sockets
 
 MAX_EVENT_ID = 2**53 - 1  # beyond it JavaScript clients can't count
+CURSOR_HEADERS = ("Last-Event-ID", "X-Qwen-Event-Epoch")
+STREAM_HEADERS = ("X-Qwen-Event-Epoch", "X-Qwen-SSE-Stream-Id", "X-Accel-Buffering")
 
 _EVENT_ID = re.compile(r"[0-9]{1,16}")
-
-
-class SocketQuery(BaseModel):
-    """Where to start, for clients that can't set headers.
-
-    Attributes:
-        last_event_id: as the header ``Last-Event-ID`` of a stream, which it goes before.
-        epoch: as the header ``X-Qwen-Event-Epoch``, which it goes before.
-    """
-
-    last_event_id: str | None = Field(None, alias="lastEventId")
-    epoch: str | None = None
 
 
 class EventRoutes:
@@ -51,9 +39,9 @@ class EventRoutes:
             method="GET",
             path="/events",
             view=self.stream,
-            reads=("Last-Event-ID", "X-Qwen-Event-Epoch"),
+            reads=CURSOR_HEADERS,
             media=("text/event-stream",),
-            sends=("X-Qwen-Event-Epoch", "X-Qwen-SSE-Stream-Id", "X-Accel-Buffering"),
+            sends=STREAM_HEADERS,
         )
         yield Route(
             name="open_event_socket",
@@ -62,36 +50,47 @@ class EventRoutes:
             view=self.converse,
             is_socket=True,
             query=SocketQuery,
-            reads=("Last-Event-ID", "X-Qwen-Event-Epoch"),
+            reads=(*CURSOR_HEADERS, *HANDSHAKE_HEADERS),
             status=101,
+            sends=("X-Qwen-Event-Epoch", "Upgrade", "Sec-WebSocket-Accept"),
             refusals=(UpgradeRequired,),
         )
 
     def stream(self, selector: str | None = None) -> Response:
         """Stream a workspace's events, from the reader's cursor if it sends one."""
         workspace = select(self._workspaces, selector)
-        subscription = self._open(workspace)
-        response = self._relay.respond(subscription, request.environ.get("gunicorn.socket"))
-        if request.method == "HEAD":  # a server would run through the stream to throw it away
-            response.response = []
-        return response
+        after, epoch = cursor_of(request)
+        return streamed(self._relay, self._hub.open(workspace.id, after=after, epoch=epoch), request)
 
     def converse(self, selector: str | None = None) -> Response:
         """Tell a workspace's events on a WebSocket, from the reader's cursor if it sends one."""
         workspace = select(self._workspaces, selector)
         require_upgrade(request)
-        query = SocketQuery.model_validate(request.args.to_dict())
-        subscription = self._open(workspace, last_event_id=query.last_event_id, epoch=query.epoch)
-        return self._sockets.respond(subscription, request.environ, request_id=request.environ[REQUEST_ID])
+        after, epoch = socket_cursor_of(request)
+        return self._sockets.respond(self._hub.open(workspace.id, after=after, epoch=epoch), request.environ)
 
-    def _open(
-        self, workspace: Workspace, *, last_event_id: str | None = None, epoch: str | None = None
-    ) -> Subscription:
-        return self._hub.open(
-            workspace.id,
-            after=parse_event_id(last_event_id or request.headers.get("Last-Event-ID", "")),
-            epoch=epoch or request.headers.get("X-Qwen-Event-Epoch") or None,
-        )
+
+def cursor_of(request: Request) -> tuple[int | None, str | None]:
+    """Read where a reader stands: the last event that it has, and the epoch of its log, as far as it says."""
+    after = parse_event_id(request.headers.get("Last-Event-ID", ""))
+    return after, request.headers.get("X-Qwen-Event-Epoch") or None
+
+
+def socket_cursor_of(request: Request) -> tuple[int | None, str | None]:
+    """Read the same of a request for a WebSocket, whose query goes before its headers."""
+    after, epoch = cursor_of(request)
+    query = parse_query(SocketQuery, request.args)
+    if query.last_event_id is not None:
+        after = parse_event_id(query.last_event_id)
+    return after, query.epoch or epoch
+
+
+def streamed(relay: Relay, source: EventSource, request: Request) -> Response:
+    """Answer with a stream; to HEAD with its headers only."""
+    response = relay.respond(source, request.environ.get("gunicorn.socket"))
+    if request.method == "HEAD":  # a server would run through the stream to throw it away
+        response.response = []
+    return response
 
 
 def parse_event_id(text: str) -> int | None:

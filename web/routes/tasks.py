@@ -15,7 +15,7 @@ from web.paging import link_to_next
 from web.preference import APPLIED_HEADER, PREFER_HEADER, wait_in
 from web.problems import json_response, revalidated
 from web.query import TasksQuery, parse_query
-from web.route import Route
+from web.route import Route, always
 from web.schemas import TaskObject, TaskPage
 from web.selector import select
 from web.task_place import ANY, PLACES, TaskPlace
@@ -69,6 +69,7 @@ class TaskRoutes:
             method="POST",
             path=f"{place.path}/<task_id>/cancel",
             view=partial(self.cancel, place),
+            audited=always,
             reads=(CLIENT_ID_HEADER,),
             status=202,
             answer=TaskObject,

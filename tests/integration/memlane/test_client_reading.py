@@ -4,7 +4,7 @@ import pytest
 
 from memlane.errors import Forbidden
 from memlane.models import Document
-from tests.support.scripted_client import client_of
+from tests.support.scripted_client import DONE, TASK, client_of
 from tests.support.scripted_service import Reply
 
 
@@ -93,3 +93,19 @@ def test_a_service_says_whether_it_is_ready(status, ready):
 def test_a_service_that_does_not_know_the_name_is_not_taken_for_unready():
     with client_of(Reply(403, {"code": "forbidden_host"})) as (client, _), pytest.raises(Forbidden):
         client.is_ready()
+
+
+def test_tasks_are_fetched_page_by_page():
+    pages = [
+        {"tasks": [TASK], "nextCursor": "c2"},
+        {"tasks": [DONE | {"retryOf": TASK["taskId"]}], "nextCursor": None},
+    ]
+    with client_of(*(Reply(200, page) for page in pages)) as (client, service):
+        found = list(client.tasks(kind="remember", outcome="completed"))
+
+    assert [(one.kind, one.status, one.retry_of) for one in found] == [
+        ("remember", "queued", None),
+        ("remember", "completed", TASK["taskId"]),
+    ]
+    path = "/workspace/memory/tasks?outcome=completed&kind=remember&limit=200"
+    assert [seen.path for seen in service.requests] == [path, f"{path}&cursor=c2"]

@@ -23,11 +23,12 @@ WAITING = StoredDocument(scope="user", path="user/tea.md", name="Tea", sha256="0
         lambda client: client.forget("tea"),
         lambda client: client.dream(),
         lambda client: client.apply("forget-1"),
+        lambda client: client.retry("forget-1"),
         lambda client: client.undo("r1"),
         lambda client: client.review(WAITING, "approve"),
         lambda client: client.import_memory(b"PK"),
     ],
-    ids=["remember", "forget", "dream", "apply", "undo", "review", "import"],
+    ids=["remember", "forget", "dream", "apply", "retry", "undo", "review", "import"],
 )
 def test_what_makes_a_task_is_sent_again_under_the_same_key(ask, failure):
     with client_of(failure, ACCEPTED, retry_s=5) as (client, service):

@@ -1,13 +1,17 @@
 """A web process and its workspaces, shared by the tests of one module."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core.keys import LaneKeys
 from core.workspaces import Workspaces
+from events.connect import connect
 from memory.library import Library
 from memory.paths import Roots, find_roots
+from tests.support.client_sessions import enter
 from tests.support.lane_driver import LaneDriver
 from tests.support.web_app import AppRequests, application
 from tests.support.web_server import WebServer, running_web
@@ -64,3 +68,19 @@ def memory(web: WebServer, workspaces: Workspaces) -> Roots:
         for file in root.rglob("*.md"):
             file.unlink()
     return roots
+
+
+@pytest.fixture
+def own(web: WebServer) -> Mapping[str, Any]:
+    """A client session that nobody shares."""
+    return enter(web, sessionScope="thread")
+
+
+@pytest.fixture
+def stored(redis_url: str, workspaces: Workspaces) -> Iterator[None]:
+    """Holds that the test changes nothing in the primary workspace's part of Redis."""
+    redis: Any = connect(redis_url)
+    pattern = f"{LaneKeys(workspaces.primary.id).base}*"
+    before = {name: redis.dump(name) for name in redis.scan_iter(pattern, count=1000)}
+    yield
+    assert {name: redis.dump(name) for name in redis.scan_iter(pattern, count=1000)} == before
