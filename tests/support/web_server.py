@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from memlane.listening import bind, port_of
+from tests.support.description import description, event_description
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "T"
@@ -64,7 +65,10 @@ class WebServer(Requests):
     def request(
         self, method: str, path: str, *, headers: Mapping[str, str] = AUTHORIZED, body: bytes | None = None
     ) -> Answer:
-        """Send one request on a connection of its own; ``path`` goes out as it is."""
+        """Send one request on a connection of its own; ``path`` goes out as it is.
+
+        What comes back has to be what the OpenAPI document foresees.
+        """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             connection.putrequest(method, path, skip_host="Host" in headers, skip_accept_encoding=True)
@@ -73,13 +77,15 @@ class WebServer(Requests):
                 connection.putheader(name, value)
             connection.endheaders(body)
             response = connection.getresponse()
-            return Answer(
+            answer = Answer(
                 response.status,
                 {name.lower(): value for name, value in response.getheaders()},
                 response.read(),
             )
         finally:
             connection.close()
+        description().check(method, path, status=answer.status, headers=answer.headers, raw=answer.raw)
+        return answer
 
     def exchange(self, sent: bytes) -> bytes:
         """Send bytes and read until the server closes."""
@@ -134,8 +140,9 @@ class EventStream:
         return dict(line.split(": ", 1) for line in block.splitlines())
 
     def payload(self) -> dict[str, Any]:
-        """The next event's envelope."""
+        """The next event's envelope, which has to be what the AsyncAPI document foresees."""
         envelope: dict[str, Any] = json.loads(self.event()["data"])
+        event_description().check_event(envelope)
         return envelope
 
 

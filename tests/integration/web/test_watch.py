@@ -75,9 +75,10 @@ def test_a_client_that_left_is_not_waited_for(hub: EventHub, lane: LaneUnderTest
 def test_only_so_many_wait_at_once(hub: EventHub, lane: LaneUnderTest, task: TaskId) -> None:
     watch = TaskWatch(hub, most=1)
     first = watch.news(lane.workspace, task, wait_s=LONG_S)
+    before = watch.is_full
+
     assert next(first)
-
-    assert list(watch.news(lane.workspace, task, wait_s=LONG_S)) == []
-
+    meanwhile = watch.is_full
     first.close()
-    assert next(watch.news(lane.workspace, task, wait_s=LONG_S))
+
+    assert (before, meanwhile, watch.is_full) == (False, True, False)
