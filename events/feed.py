@@ -32,7 +32,7 @@ class Seat:
     def __init__(self, feed: "Feed", lock: threading.Lock) -> None:
         self.feed = feed
         self._lock = lock
-        # taken while there is no reason to wake; a condition would take twice the time for each event
+        # taken while there is no reason to wake; a condition would cost each event twice the time
         self._bell = threading.Lock()
         self._bell.acquire()
         self._interrupted = False
