@@ -7,6 +7,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetJsonSchemaHandler,
     RootModel,
     SerializerFunctionWrapHandler,
@@ -22,6 +23,7 @@ from core.text import encodable
 from memory.scan import Cause
 
 Absent: TypeAlias = SkipJsonSchema[None]
+Moment = Annotated[str, Field(json_schema_extra={"format": "date-time"})]  # RFC 3339, UTC, milliseconds
 Text = Annotated[str, BeforeValidator(encodable)]  # names of files need not be Unicode
 
 
@@ -82,7 +84,7 @@ class ListedDocument(NamedDocument):
     pinned: bool
     under_review: bool
     size_bytes: int
-    modified_at: str
+    modified_at: Moment
     created: Text | Absent = None
     modified: Text | Absent = None
     source: Text | Absent = None
@@ -167,7 +169,7 @@ class ListedRevision(Shown):
     task_id: str
     kind: str
     client_id: str | Absent = None
-    committed_at: str
+    committed_at: Moment
     summary: Text
     scopes: list[Scope]
     documents: list[NamedDocument]
@@ -265,7 +267,7 @@ class ShownProblem(Shown):
         documents: that are not as the request takes them to be.
     """
 
-    error: str
+    error: Text
     code: str
     session_id: Text | Absent = None
     client_id: str | Absent = None
@@ -276,6 +278,23 @@ class ShownProblem(Shown):
     member: Text | Absent = None
     reason: str | Absent = None
     documents: list[Text] | Absent = None
+
+
+class ProblemDetails(ShownProblem):
+    """Why a request was refused, as RFC 9457 has it beside the contract's words.
+
+    Attributes:
+        type: says nothing beyond the status.
+        title: the status in words.
+        detail: the same as ``error``.
+        instance: path of the request.
+    """
+
+    type: Literal["about:blank"] = "about:blank"
+    title: str
+    status: int
+    detail: Text
+    instance: Text
 
 
 class SessionEntry(Shown):

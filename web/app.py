@@ -36,6 +36,7 @@ from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
 from web.routes.followups import FollowUpRoutes
 from web.routes.health import HealthRoutes
+from web.routes.interface import InterfaceRoutes
 from web.routes.memory import MemoryRoutes
 from web.routes.ops import OpsRoutes
 from web.routes.reviews import ReviewRoutes
@@ -84,7 +85,8 @@ def create_app(
     app.config["SOCK_SERVER_OPTIONS"] = dict(SERVER_OPTIONS)
     relay = app.extensions[RELAY] = Relay(parts.hub, heartbeat_s=heartbeat_s)
     watch = TaskWatch(parts.hub, look_s=heartbeat_s)
-    serve_routes(app, _interface(settings, parts, relay, watch=watch, home=str(home)))
+    described = InterfaceRoutes(lambda: routes_of(app))
+    serve_routes(app, (*_interface(settings, parts, relay, watch=watch, home=str(home)), described))
     _check_requests(app, settings, parts)
     app.register_error_handler(MemlaneError, _answer_ours)
     app.register_error_handler(HTTPException, _answer_framework)
@@ -100,7 +102,8 @@ def _check_requests(app: Flask, settings: Settings, parts: WebParts) -> None:
     oversight, routes = parts.oversight, routes_of(app)
     throttle = Throttle(oversight.rates, limit=settings.rate_limit)
     gate = Gate(routes, parts.workspaces)
-    for check in (throttle.take, gate.check_role, _read_request, gate.check_workspace):
+    checks = (throttle.take, gate.check_role, _read_request, gate.check_media, gate.check_workspace)
+    for check in checks:
         app.before_request(check)
     for note in (_log_answer, Auditor(oversight.audit, routes).note, throttle.tell):
         app.after_request(note)

@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from flask import g, request
 
 from core.workspaces import Workspace, Workspaces
-from web.errors import Forbidden, WorkspaceMismatch
+from web.errors import Forbidden, NotAcceptable, WorkspaceMismatch
+from web.negotiation import JSON, is_acceptable
 from web.principal import Principal, principal_of
 from web.route import Route
 from web.selector import select
@@ -31,6 +32,21 @@ class Gate:
             raise Forbidden
         if route.role != "open" and not principal_of(request).has_role(route.role):
             raise Forbidden
+
+    def check_media(self) -> None:
+        """Let the current request pass if its caller takes what the route answers with.
+
+        Probes are answered whatever their senders take, and an answer without a body has no form.
+
+        Raises:
+            NotAcceptable: it takes other media types only.
+        """
+        route = self._routes.get(request.endpoint or "")
+        if route is None or route.role == "open" or request.method == "OPTIONS":
+            return
+        has_body = bool(route.media) or route.answer is not None
+        if has_body and not is_acceptable(request.accept_mimetypes, (*route.media, *JSON)):
+            raise NotAcceptable
 
     def check_workspace(self) -> None:
         """Let the current request pass if its token is good for the workspace that the path means.

@@ -44,9 +44,10 @@ from memory.errors import (
     RevisionUndone,
 )
 from web import errors
-from web.answers import ShownProblem
+from web.answers import ProblemDetails, ShownProblem
 
-JSON_TYPE = "application/json; charset=utf-8"
+JSON_MEDIA = "application/json"
+JSON_TYPE = f"{JSON_MEDIA}; charset=utf-8"
 PROBLEM_TYPE = "application/problem+json"
 Facts = Mapping[str, Any]
 Told = Mapping[str, Callable[[Any], Any]]  # by name: how it is taken from the error; None is left out
@@ -192,18 +193,18 @@ class Problem:
         Args:
             instance: path of the request, for the RFC's member of that name.
         """
-        body = ShownProblem(error=self.message, code=self.code, **self.facts).to_wire()
+        body = ShownProblem(error=self.message, code=self.code, **self.facts)
         if not _wants_problem(accept):
-            return json_response(body, status=self.status, headers=self.headers)
-        details = {
-            "type": "about:blank",
-            "title": HTTPStatus(self.status).phrase,
-            "status": self.status,
-            "detail": self.message,
-            "instance": instance,
-        }
+            return json_response(body.to_wire(), status=self.status, headers=self.headers)
+        details = ProblemDetails(
+            **body.model_dump(),
+            title=HTTPStatus(self.status).phrase,
+            status=self.status,
+            detail=self.message,
+            instance=instance,
+        )
         return json_response(
-            {**details, **body}, status=self.status, headers=self.headers, content_type=PROBLEM_TYPE
+            details.to_wire(), status=self.status, headers=self.headers, content_type=PROBLEM_TYPE
         )
 
 
@@ -271,4 +272,4 @@ def revalidated(body: Mapping[str, Any], *, headers: Mapping[str, str] | None = 
 
 def _wants_problem(accept: MIMEAccept) -> bool:
     asked = any(value.lower() == PROBLEM_TYPE for value in accept.values())
-    return asked and accept[PROBLEM_TYPE] > 0 and accept[PROBLEM_TYPE] >= accept["application/json"]
+    return asked and accept[PROBLEM_TYPE] > 0 and accept[PROBLEM_TYPE] >= accept[JSON_MEDIA]

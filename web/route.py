@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 from flask import Flask
 from pydantic import BaseModel
+from werkzeug.routing import PathConverter
 from werkzeug.wrappers import Response
 
 from core.errors import MemlaneError
@@ -83,6 +84,12 @@ class Route:
         return (self.role == "operator" and self.method != "GET") or self.audited(body)
 
 
+class DocumentPath(PathConverter):
+    """Rest of a path that names a document; what follows it has routes of its own."""
+
+    regex = r"[^/].*?(?<!/review)"
+
+
 class HasRoutes(Protocol):
     """A part of the interface."""
 
@@ -92,6 +99,7 @@ class HasRoutes(Protocol):
 
 def serve_routes(app: Flask, parts: Iterable[HasRoutes]) -> None:
     """Let the application serve the routes of these parts; ``routes_of`` tells them afterwards."""
+    app.url_map.converters["document"] = DocumentPath
     routes = {route.name: route for part in parts for route in part.routes()}
     for route in routes.values():
         for rule in route.rules:

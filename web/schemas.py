@@ -14,11 +14,12 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
 from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope, Usage
 from core.text import js_trim, utf8_size, well_formed
-from web.answers import Absent, Shown, ShownAs, TaskProgress, TaskResult
+from web.answers import Absent, Moment, Shown, ShownAs, TaskProgress, TaskResult
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
@@ -68,8 +69,8 @@ def _true_or_absent(value: bool | None) -> bool | None:  # noqa: FBT001 - pydant
     return value or None
 
 
-# the description can't say bytes; it asks for a character that is not blank as JavaScript sees it
-_WORDS = {"minLength": 1, "maxLength": MAX_CONTENT_BYTES, "pattern": r"[^\s\u0000\uFEFF]"}
+# a character that is not blank as JavaScript sees it; how many bytes it may be JSON Schema can't say
+_WORDS: JsonDict = {"pattern": r"[^\s\u0000\uFEFF]"}
 Words = Annotated[str, BeforeValidator(_normalise), Field(json_schema_extra=_WORDS)]
 
 
@@ -94,7 +95,16 @@ class TaskBody(BaseModel):
 
 
 class RememberBody(TaskBody):
-    """What a remember request says."""
+    """What a remember request says.
+
+    Attributes:
+        content: what to remember; trimmed as JavaScript does it, at most 65,536 bytes of UTF-8 then.
+        context_mode: whether the agent sees the workspace's memory; null counts as left out.
+        scope: where it is to be remembered.
+        dry_run: change nothing, and show what would change.
+    """
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"content": "I prefer short answers."}]})
 
     content: Annotated[Words, AfterValidator(_checker(InvalidContent))]
     context_mode: Annotated[
@@ -108,7 +118,24 @@ class RememberBody(TaskBody):
 
 
 class ForgetBody(TaskBody):
-    """What a forget request says."""
+    """What a forget request says.
+
+    Attributes:
+        query: what to forget; trimmed as JavaScript does it, at most 65,536 bytes of UTF-8 then.
+        scope: where to look for it; both when it is left out.
+        dry_run: change nothing, and show what would change.
+        purge: take the texts out of the history, too. It can't be tried out.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"query": "how long answers should be", "scope": "user"}],
+            "not": {
+                "properties": {"dryRun": {"const": True}, "purge": {"const": True}},
+                "required": ["dryRun", "purge"],
+            },
+        }
+    )
 
     query: Annotated[Words, AfterValidator(_checker(InvalidQuery))]
     purge: Annotated[bool | None, AfterValidator(_true_or_absent)] = None
@@ -121,11 +148,20 @@ class ForgetBody(TaskBody):
 
 
 class DreamBody(TaskBody):
-    """What a dream request says."""
+    """What a dream request says.
+
+    Attributes:
+        scope: which memory to tidy; ``project`` when it is left out.
+        dry_run: change nothing, and show what would change.
+    """
 
 
 class ReviewBody(BaseModel):
-    """What a person says of a document that waits for a review."""
+    """What a person says of a document that waits for a review.
+
+    Attributes:
+        sha256: of the document as it was read, so that nobody approves what came after.
+    """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore", hide_input_in_errors=True)
 
@@ -170,8 +206,8 @@ class SessionBody(BaseModel):
 
 _Body = TypeVar("_Body", bound=BaseModel)
 
-# in the order of the checks
-_REFUSALS: tuple[type[Refusal], ...] = (
+# what fields of bodies are refused with, in the order of the checks
+REFUSALS: tuple[type[Refusal], ...] = (
     InvalidContent,
     InvalidQuery,
     InvalidContextMode,
@@ -204,12 +240,32 @@ def parse_body(shape: type[_Body], body: Mapping[str, Any]) -> _Body:
 
 def _first_refusal(error: ValidationError) -> Refusal:
     found = {str(one["loc"][0]): one for one in error.errors(include_url=False, include_input=False)}
-    refusal = next(refusal for refusal in _REFUSALS if refusal.field in found)
+    refusal = next(refusal for refusal in REFUSALS if refusal.field in found)
     return refusal(found[refusal.field].get("ctx", {}).get("message", refusal.default))
 
 
 ShownStatus = Literal["queued", "running", "completed", "failed"]
 Outcome = Literal["completed", "failed", "cancelled"]
+
+
+_EXAMPLE: JsonDict = {
+    "taskId": "remember-3f0c0d5e-8a0b-4b3f-9d59-0d8e2d9a6c11",
+    "status": "completed",
+    "createdAt": "2026-01-31T12:00:00.000Z",
+    "updatedAt": "2026-01-31T12:00:00.250Z",
+    "contextMode": "workspace",
+    "result": {
+        "summary": "Remembered: I prefer short answers.",
+        "filesTouched": ["~/.qwen/memories/user/answers.md"],
+        "touchedScopes": ["user"],
+    },
+    "workspaceId": "0295621f3cf988a7",
+    "attempt": 1,
+    "startedAt": "2026-01-31T12:00:00.010Z",
+    "finishedAt": "2026-01-31T12:00:00.250Z",
+    "outcome": "completed",
+    "revision": "r1",
+}
 
 
 class TaskError(Shown):
@@ -239,10 +295,12 @@ class TaskObject(Shown):
         retry_of: id of the task whose request it repeats.
     """
 
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
     task_id: str
     status: ShownStatus
-    created_at: str
-    updated_at: str
+    created_at: Moment
+    updated_at: Moment
     context_mode: str | Absent = None
     scope: str | Absent = None
     result: Annotated[dict[str, Any], ShownAs(TaskResult)] | None = None
@@ -250,8 +308,8 @@ class TaskObject(Shown):
     workspace_id: str
     attempt: int
     position: int | Absent = None
-    started_at: str | Absent = None
-    finished_at: str | Absent = None
+    started_at: Moment | Absent = None
+    finished_at: Moment | Absent = None
     outcome: Outcome | Absent = None
     revision: str | Absent = None
     usage: Annotated[dict[str, Any], ShownAs(Usage)] | Absent = None

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from memlane.listening import bind, port_of
+from tests.support.description import description, event_description
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "T"
@@ -34,8 +35,26 @@ class Answer:
         return json.loads(self.raw)
 
 
+class Requests(Protocol):
+    """Sends requests, by whatever way."""
+
+    def request(
+        self, method: str, path: str, *, headers: Mapping[str, str] = AUTHORIZED, body: bytes | None = None
+    ) -> Answer:
+        """Send one request."""
+
+    def post(self, path: str, body: Any, *, headers: Mapping[str, str] = {}) -> Answer:
+        """Post JSON with the token."""
+        sent = {**AUTHORIZED, "Content-Type": "application/json", **headers}
+        return self.request("POST", path, headers=sent, body=json.dumps(body).encode())
+
+    def get(self, path: str, *, headers: Mapping[str, str] = {}) -> Answer:
+        """Get with the token."""
+        return self.request("GET", path, headers={**AUTHORIZED, **headers})
+
+
 @dataclass(frozen=True)
-class WebServer:
+class WebServer(Requests):
     """A running web process; ``memory`` is its memory base."""
 
     port: int
@@ -46,7 +65,10 @@ class WebServer:
     def request(
         self, method: str, path: str, *, headers: Mapping[str, str] = AUTHORIZED, body: bytes | None = None
     ) -> Answer:
-        """Send one request on a connection of its own; ``path`` goes out as it is."""
+        """Send one request on a connection of its own; ``path`` goes out as it is.
+
+        What comes back has to be what the OpenAPI document foresees.
+        """
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             connection.putrequest(method, path, skip_host="Host" in headers, skip_accept_encoding=True)
@@ -55,18 +77,15 @@ class WebServer:
                 connection.putheader(name, value)
             connection.endheaders(body)
             response = connection.getresponse()
-            return Answer(
+            answer = Answer(
                 response.status,
                 {name.lower(): value for name, value in response.getheaders()},
                 response.read(),
             )
         finally:
             connection.close()
-
-    def post(self, path: str, body: Any) -> Answer:
-        """Post JSON with the token."""
-        headers = {**AUTHORIZED, "Content-Type": "application/json"}
-        return self.request("POST", path, headers=headers, body=json.dumps(body).encode())
+        description().check(method, path, status=answer.status, headers=answer.headers, raw=answer.raw)
+        return answer
 
     def exchange(self, sent: bytes) -> bytes:
         """Send bytes and read until the server closes."""
@@ -121,8 +140,9 @@ class EventStream:
         return dict(line.split(": ", 1) for line in block.splitlines())
 
     def payload(self) -> dict[str, Any]:
-        """The next event's envelope."""
+        """The next event's envelope, which has to be what the AsyncAPI document foresees."""
         envelope: dict[str, Any] = json.loads(self.event()["data"])
+        event_description().check_event(envelope)
         return envelope
 
 

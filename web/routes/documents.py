@@ -31,7 +31,7 @@ class DocumentRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the routes."""
         path = "/memory/documents"
-        one = f"{path}/<scope>/<path:path>"
+        one = f"{path}/<scope>/<document:path>"
         yield Route(
             name="list_documents",
             method="GET",

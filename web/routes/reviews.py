@@ -32,7 +32,7 @@ class ReviewRoutes:
 
     def routes(self) -> Iterable[Route]:
         """Declare the route."""
-        path = "/memory/documents/<scope>/<path:path>/review"
+        path = "/memory/documents/<scope>/<document:path>/review"
         yield Route(
             name="review_document",
             method="POST",

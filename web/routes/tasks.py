@@ -94,7 +94,7 @@ class TaskRoutes:
             return self._tasks.require(request, workspace, task_id, place=place)
 
         wait_s = wait_in(request.headers.get(PREFER_HEADER, ""))
-        if wait_s is None or request.method == "HEAD":
+        if wait_s is None or request.method == "HEAD" or self._watch.is_full:
             return self._shown(look())
         return self._awaited(workspace, look, wait_s=wait_s)
 

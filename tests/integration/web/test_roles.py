@@ -10,7 +10,9 @@ from flask import Flask
 
 from core.ids import WorkspaceId
 from core.workspaces import Workspace, Workspaces
+from events.connect import connect
 from tests.support.callers import OWNER, Caller, keyring_of, named
+from tests.support.lane import LaneUnderTest
 from tests.support.web_app import application
 from web.route import Route, routes_of
 
@@ -109,6 +111,22 @@ def test_what_comes_with_a_route_is_guarded_like_the_route(
     ]
 
     assert wrong == []
+
+
+def test_a_decision_on_a_review_is_repeated_by_those_only_who_may_decide(
+    app: Flask, redis_url: str, workspaces: Workspaces, callers: list[Caller]
+) -> None:
+    lane = LaneUnderTest(connect(redis_url), workspace=workspaces.primary.id)
+    task, _ = lane.submit(kind="review")
+    lane.cancel(task)
+
+    got = {
+        caller.token: status(app, "POST", f"/workspace/memory/tasks/{task}/retry", caller)
+        for caller in callers
+        if caller.token in ("client", "operator")
+    }
+
+    assert got == {"client": 403, "operator": 202}
 
 
 @pytest.mark.parametrize(
