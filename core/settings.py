@@ -39,6 +39,8 @@ class Settings(BaseSettings):
         memory_local: whether project memory lives inside each workspace.
         hosts: further names allowed in ``Host``, beside loopback and the bound address.
         tokens_file: named tokens beside ``token``, see ``tokens_path``.
+        rate_limit: requests a minute that a token may send beside reading; 0 means as many as it likes, unset
+            that the owner's token may and named ones have the service's own limit.
         redis_url: state database; unset means the embedded server.
         broker_url: dramatiq's database; db 1 of the same server unless set.
         deployment: first part of lane ids, so that two services on one memory base keep apart; unset means a
@@ -81,6 +83,7 @@ class Settings(BaseSettings):
     hosts: Annotated[tuple[str, ...], NoDecode] = ()
     token: SecretStr | None = None
     tokens_file: Path | None = None
+    rate_limit: Annotated[int | None, Field(ge=0, le=1_000_000)] = None
     redis_url: str | None = None
     redis_bin: Path | None = None
     broker_url: str | None = None

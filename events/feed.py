@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from core.clock import boot_ms
 from events.envelope import Aside, Envelope
 from events.log import LogState
 
@@ -30,7 +31,10 @@ class Seat:
 
     def __init__(self, feed: "Feed", lock: threading.Lock) -> None:
         self.feed = feed
-        self._changed = threading.Condition(lock)
+        self._lock = lock
+        # taken while there is no reason to wake; a condition would cost each event twice the time
+        self._bell = threading.Lock()
+        self._bell.acquire()
         self._interrupted = False
 
     def wait(self, *, after: int, epoch: str, timeout_s: float, seen: Aside | None = None) -> None:
@@ -39,23 +43,23 @@ class Seat:
         Args:
             seen: the last aside that the reader got; another one at its place is something, too.
         """
-
-        def has_reason() -> bool:
-            return self._interrupted or self.feed.has_news(after=after, epoch=epoch, seen=seen)
-
-        with self._changed:
-            self._changed.wait_for(has_reason, timeout=timeout_s)
-            self._interrupted = False
+        until_ms = boot_ms() + timeout_s * 1000
+        while not self._interrupted and not self.feed.has_news(after=after, epoch=epoch, seen=seen):
+            left_s = (until_ms - boot_ms()) / 1000
+            if left_s <= 0 or not self._bell.acquire(timeout=left_s):
+                break
+        self._interrupted = False
 
     def interrupt(self) -> None:
         """End the reader's wait, or its next one; for other threads."""
-        with self._changed:
+        with self._lock:
             self._interrupted = True
-            self._changed.notify()
+            self.wake()
 
     def wake(self) -> None:
-        """Have the reader look at the feed; the caller holds its lock."""
-        self._changed.notify()
+        """Have the reader look at the feed; the caller holds its lock, so that no two ring at a time."""
+        if self._bell.locked():
+            self._bell.release()
 
 
 class Feed:
@@ -155,6 +159,9 @@ class Feed:
         with self._lock:
             if not self._ring or self._ring[0].id > after + 1:
                 return None
+            newest = self._ring[-1]  # what most readers are up to
+            if newest.id == after + 1:
+                return newest.envelope
             position = self._position_after(after)
             return self._ring[position].envelope if position < len(self._ring) else None
 

@@ -13,9 +13,9 @@ from events.connect import storage_errors
 if TYPE_CHECKING:
     import redis
 
-Outcome = Literal["done", "refused"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-KEPT: Mapping[Outcome, int] = {"done": 10_000, "refused": 1_000}
+ActOutcome = Literal["done", "refused"]
+OUTCOMES: tuple[ActOutcome, ...] = get_args(ActOutcome)
+KEPT: Mapping[ActOutcome, int] = {"done": 10_000, "refused": 1_000}
 MAX_TARGET_CHARS = 512
 
 _CHUNK = 256
@@ -45,7 +45,7 @@ class Act:
     request_id: str | None = None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> ActOutcome:
         """Whether it was let happen."""
         return "done" if self.status < 400 else "refused"
 
@@ -91,7 +91,7 @@ class Audit:
 
     def page(
         self,
-        outcome: Outcome,
+        outcome: ActOutcome,
         *,
         limit: int,
         cursor: str | None = None,
@@ -111,7 +111,7 @@ class Audit:
         page = tuple(found[:limit])
         return AuditPage(page, page[-1].place if len(found) > limit else None)
 
-    def _entries(self, outcome: Outcome, cursor: str | None) -> Iterator[Entry]:
+    def _entries(self, outcome: ActOutcome, cursor: str | None) -> Iterator[Entry]:
         below = "+" if cursor is None else f"({cursor}"
         while True:
             with storage_errors():

@@ -204,7 +204,7 @@ def _lease(state: _State) -> LaneLease | None:
     claim = state["claim"]
     if not claim:
         return None
-    return LaneLease(claim.rpartition(":")[0], int(state["leasedAtMs"] or 0), int(state["expiresAtMs"] or 0))
+    return LaneLease(claim.rsplit(":", 1)[0], int(state["leasedAtMs"] or 0), int(state["expiresAtMs"] or 0))
 
 
 def _worker(worker_id: str, row: Mapping[str, Any]) -> WorkerView:

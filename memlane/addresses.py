@@ -66,6 +66,15 @@ def with_query(path: str, /, **query: str | int | None) -> str:
     return f"{path}?{_encoded(sent)}" if sent else path
 
 
+def continued(path: str, cursor: str) -> str:
+    """The next page of a listing.
+
+    Args:
+        path: of the first page, with a query.
+    """
+    return f"{path}&{_encoded({'cursor': cursor})}"
+
+
 def segment(text: str) -> str:
     """One segment of a path; a file name's bytes that are no UTF-8 travel as they are."""
     try:

@@ -28,6 +28,16 @@ class Answer(BaseModel):
         return self.model_dump_json(by_alias=True, exclude_unset=True)
 
 
+class Page(Answer):
+    """Base of listings that come in pages.
+
+    Attributes:
+        next_cursor: what to ask with for the next one; None when there is none.
+    """
+
+    next_cursor: str | None = None
+
+
 class RemovedEntry(Answer):
     """An entry that was forgotten.
 
@@ -177,15 +187,10 @@ class Task(Answer):
         return self.status in {"completed", "failed"}
 
 
-class TaskPage(Answer):
-    """Some tasks, newest first.
-
-    Attributes:
-        next_cursor: what to ask with for older ones; None when there are none.
-    """
+class TaskPage(Page):
+    """Some tasks, newest first, without their results."""
 
     tasks: tuple[Task, ...]
-    next_cursor: str | None = None
 
 
 class Document(Answer):
@@ -231,17 +236,15 @@ class LeftOut(Answer):
     path: str
 
 
-class StoredDocuments(Answer):
+class StoredDocuments(Page):
     """Some documents, by scope and path.
 
     Attributes:
         left_out: what else there is, and can't be shown.
-        next_cursor: what to ask with for further ones; None when there are none.
     """
 
     documents: tuple[StoredDocument, ...]
     left_out: tuple[LeftOut, ...] = ()
-    next_cursor: str | None = None
 
 
 class MemoryIndex(Answer):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from memlane.models import Answer, Moment
+from memlane.models import Answer, Moment, Page
 
 # the words of this version; a newer service may say others
 ActOutcome = Literal["done", "refused"] | str
@@ -122,12 +122,7 @@ class Act(Answer):
     request_id: str | None = None
 
 
-class ActPage(Answer):
-    """Some acts, newest first.
-
-    Attributes:
-        next_cursor: what to ask with for older ones; None when there are none.
-    """
+class ActPage(Page):
+    """Some acts, newest first."""
 
     entries: tuple[Act, ...]
-    next_cursor: str | None = None

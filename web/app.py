@@ -16,14 +16,16 @@ from events.hub import EventHub
 from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
 from jobs.client import JobsClient
+from jobs.oversight import Oversight
 from memory.library import Library
+from web.auditor import Auditor
 from web.auth import Guard
 from web.body import read_json_object
 from web.client_id import Callers
 from web.door import TARGET, Door
 from web.gate import Gate
 from web.keyring import Keyring
-from web.principal import PRINCIPAL
+from web.principal import PRINCIPAL, Principal
 from web.problems import INTERNAL, Problem, framework_problem, problem_of
 from web.reception import Reception
 from web.relay import HEARTBEAT_S, Relay
@@ -36,11 +38,13 @@ from web.routes.followups import FollowUpRoutes
 from web.routes.health import HealthRoutes
 from web.routes.interface import InterfaceRoutes
 from web.routes.memory import MemoryRoutes
+from web.routes.ops import OpsRoutes
 from web.routes.reviews import ReviewRoutes
 from web.routes.revisions import RevisionRoutes
 from web.routes.sessions import SessionRoutes
 from web.routes.tasks import TaskRoutes
 from web.sockets import SERVER_OPTIONS
+from web.throttle import Throttle
 from web.visible_tasks import VisibleTasks
 from web.watch import TaskWatch
 
@@ -58,6 +62,7 @@ class WebParts:
     hub: EventHub
     sessions: ClientSessions
     library: Library
+    oversight: Oversight
 
 
 def create_app(
@@ -66,7 +71,7 @@ def create_app(
     """Make the WSGI application; nothing is read from the outside until a request comes.
 
     Args:
-        settings: for the names that ``Host`` may hold.
+        settings: for the names that ``Host`` may hold, and how often tokens may ask.
         keyring: the bearer tokens, one of which every route but the open ones asks for.
         home: absolute path that answers show as ``~``.
         heartbeat_s: longest silence on an event stream, seconds; a client that left is noticed within it.
@@ -82,18 +87,26 @@ def create_app(
     watch = TaskWatch(parts.hub, look_s=heartbeat_s)
     described = InterfaceRoutes(lambda: routes_of(app))
     serve_routes(app, (*_interface(settings, parts, relay, watch=watch, home=str(home)), described))
-    routes = routes_of(app)
-    gate = Gate(routes, parts.workspaces)
-    for check in (gate.check_role, _read_request, gate.check_workspace):
-        app.before_request(check)
-    app.after_request(_log_answer)
+    _check_requests(app, settings, parts)
     app.register_error_handler(MemlaneError, _answer_ours)
     app.register_error_handler(HTTPException, _answer_framework)
     app.register_error_handler(Exception, _answer_unexpected)
-    open_paths = [rule for route in routes.values() if route.role == "open" for rule in route.rules]
+    open_paths = [rule for route in routes_of(app).values() if route.role == "open" for rule in route.rules]
     guard = Guard(keyring, bound_host=settings.host, hosts=settings.hosts, open_paths=open_paths)
     app.wsgi_app = Door(app.wsgi_app, guard)  # type: ignore[method-assign]  # Flask's own seam for middleware
     return app
+
+
+def _check_requests(app: Flask, settings: Settings, parts: WebParts) -> None:
+    """Have each request checked in the contract's order, and its answer put on record."""
+    oversight, routes = parts.oversight, routes_of(app)
+    throttle = Throttle(oversight.rates, limit=settings.rate_limit)
+    gate = Gate(routes, parts.workspaces)
+    checks = (throttle.take, gate.check_role, _read_request, gate.check_media, gate.check_workspace)
+    for check in checks:
+        app.before_request(check)
+    for note in (_log_answer, Auditor(oversight.audit, routes).note, throttle.tell):
+        app.after_request(note)
 
 
 def _interface(
@@ -115,6 +128,7 @@ def _interface(
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),
         SessionRoutes(sessions, SessionStreams(parts.hub, sessions), workspaces, relay=relay),
+        OpsRoutes(parts.oversight, workspaces),
     )
 
 
@@ -134,7 +148,9 @@ def _log_answer(response: Response) -> Response:
         request.method in ("GET", "HEAD") and response.status_code < 400
     )
     level = _log.debug if is_routine else _log.info
-    level("request_answered", method=request.method, route=rule, status=response.status_code)
+    principal: Principal | None = request.environ.get(PRINCIPAL)
+    caller = {} if principal is None else {"token_name": principal.id}
+    level("request_answered", method=request.method, route=rule, status=response.status_code, **caller)
     return response
 
 
@@ -155,4 +171,5 @@ def _answer_unexpected(_error: Exception) -> Response:
 
 
 def _answer(problem: Problem) -> Response:
+    g.code = problem.code
     return problem.respond(request.accept_mimetypes, instance=request.environ[TARGET].path)

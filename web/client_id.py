@@ -48,8 +48,8 @@ class Callers:
     def viewer_of(self, request: Request, workspace: Workspace) -> Viewer:
         """Find out whose tasks a request may see: the client's own, an operator all.
 
-        The token of the service itself is its users' as well, and clients of the contract hide their tasks
-        from each other by their ids alone: with it nobody sees what is another's.
+        The owner's token is its users' as well, and clients of the contract hide their tasks from each other
+        by their ids alone: with it nobody sees what is another's.
 
         Raises:
             InvalidClientId, StorageUnavailable: as for ``client_of``.

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from flask import request
+from flask import g, request
 
 from core.workspaces import Workspace, Workspaces
-from web.errors import Forbidden, WorkspaceMismatch
+from web.errors import Forbidden, NotAcceptable, WorkspaceMismatch
+from web.negotiation import JSON, is_acceptable
 from web.principal import Principal, principal_of
 from web.route import Route
 from web.selector import select
@@ -32,17 +33,36 @@ class Gate:
         if route.role != "open" and not principal_of(request).has_role(route.role):
             raise Forbidden
 
+    def check_media(self) -> None:
+        """Let the current request pass if its caller takes what the route answers with.
+
+        Probes are answered whatever their senders take, and an answer without a body has no form.
+
+        Raises:
+            NotAcceptable: it takes other media types only.
+        """
+        route = self._routes.get(request.endpoint or "")
+        if route is None or route.role == "open" or request.method == "OPTIONS":
+            return
+        has_body = bool(route.media) or route.answer is not None
+        if has_body and not is_acceptable(request.accept_mimetypes, (*route.media, *JSON)):
+            raise NotAcceptable
+
     def check_workspace(self) -> None:
         """Let the current request pass if its token is good for the workspace that the path means.
+
+        ``g.workspace`` is that workspace's id afterwards.
 
         Raises:
             Forbidden: it is limited to others. Whether the workspace is served is not told then.
             WorkspaceMismatch: no configured workspace is meant, and the token may know.
         """
-        if request.endpoint is None or self._routes[request.endpoint].is_global:
+        named = request.view_args or {}
+        if request.endpoint is None or (self._routes[request.endpoint].is_global and "selector" not in named):
             return
-        selector = (request.view_args or {}).get("selector")
-        entered(principal_of(request), lambda: select(self._workspaces, selector))
+        selector = named.get("selector")
+        workspace = entered(principal_of(request), lambda: select(self._workspaces, selector))
+        g.workspace = workspace.id
 
 
 def entered(principal: Principal, find: Callable[[], Workspace]) -> Workspace:

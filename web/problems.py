@@ -30,6 +30,7 @@ from jobs.errors import (
     NoPreview,
     Overloaded,
     QueueFull,
+    RateLimitExceeded,
     TaskFinished,
     TaskNotFinished,
 )
@@ -128,6 +129,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
+    RateLimitExceeded: Rule(HTTPStatus.TOO_MANY_REQUESTS, headers=_RETRY_AS_TOLD),
     IdempotencyConflict: Rule(HTTPStatus.CONFLICT),
     TaskFinished: Rule(HTTPStatus.CONFLICT),
     TaskNotFinished: Rule(HTTPStatus.CONFLICT),

@@ -18,6 +18,7 @@ from core.acp import ArchiveFormat, ConflictPolicy, Scope
 from core.errors import InputError
 from core.ids import Kind
 from events.subscription import LAG_LIMITS, MAX_LAG
+from jobs.audit import ActOutcome
 from jobs.tasks import STATUSES, Status
 from web.answers import Absent
 from web.errors import InvalidMaxQueued, InvalidScope
@@ -152,6 +153,20 @@ class ImportQuery(Query):
     """
 
     conflict: ConflictPolicy = "fail"
+
+
+class AuditQuery(Query):
+    """Which acts to list.
+
+    Attributes:
+        limit: how many at most.
+        outcome: those that were done, or those that were refused.
+        cursor: ``nextCursor`` of the page before.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
+    outcome: ActOutcome = "done"
+    cursor: str | Absent = None
 
 
 _RECORDED: Final[Mapping[ShownStatus, frozenset[Status]]] = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from flask import Flask
 from pydantic import BaseModel
@@ -18,6 +18,17 @@ ROUTES = "memlane.routes"
 Role = Literal["open", "client", "operator"]
 Method = Literal["GET", "POST", "DELETE"]
 View = Callable[..., Response]
+Audited = Callable[[Mapping[str, Any]], bool]
+
+
+def never(_body: Mapping[str, Any]) -> bool:
+    """Say of no request that it is worth a record."""
+    return False
+
+
+def always(_body: Mapping[str, Any]) -> bool:
+    """Say of every request that it is worth a record."""
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +52,8 @@ class Route:
         sends: headers of that answer, beyond those of any; one with an ``ETag`` can be a 304.
         refusals: errors of this route alone, beyond those that any route can end with or that what it reads
             can be refused with.
+        audited: tells from a request's body whether the audit is to have it. It has all that operators alone
+            may do, reading aside.
     """
 
     name: str
@@ -59,11 +72,16 @@ class Route:
     media: tuple[str, ...] = ()
     sends: tuple[str, ...] = ()
     refusals: tuple[type[MemlaneError], ...] = ()
+    audited: Audited = never
 
     @property
     def rules(self) -> tuple[str, ...]:
         """Where it is served: for a workspace's route the primary's path and the named one's."""
         return (self.path,) if self.is_global else rules_for(self.path)
+
+    def is_on_record(self, body: Mapping[str, Any]) -> bool:
+        """Whether the audit is to have a request with this body."""
+        return (self.role == "operator" and self.method != "GET") or self.audited(body)
 
 
 class DocumentPath(PathConverter):

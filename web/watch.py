@@ -23,20 +23,24 @@ class TaskWatch:
 
         Args:
             look_s: how often it is looked whether the client is still there, seconds.
-            most: how many requests may wait at once; further ones don't.
+            most: how many requests may wait at once.
         """
         self._hub = hub
         self._look_s = look_s
         self._most = most
         self._waiting = 0
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so many wait that no further ones should."""
+        return self._waiting >= self._most
+
     def news(
         self, workspace: WorkspaceId, task: TaskId, *, wait_s: float, client: ClientSocket | None = None
     ) -> Generator[Literal[True], None, None]:
         """Say when the task's record is worth a look: at once, at each of its events, when the time is up.
 
-        Ends early when the server stops, the client leaves, or too many wait already. Close it when the
-        news have come.
+        Ends early when the server stops or the client leaves. Close it when the news have come.
 
         Args:
             client: the caller's socket, watched for its end; None when the server does not tell.
@@ -44,8 +48,6 @@ class TaskWatch:
         Raises:
             StorageUnavailable, StorageFull: the events can't be followed.
         """
-        if self._waiting >= self._most:
-            return
         ends_ms = boot_ms() + int(wait_s * 1000)
         with self._counted(), self._hub.open(workspace, after=None, epoch=None) as subscription:
             yield True  # what happened before there was somebody to hear it

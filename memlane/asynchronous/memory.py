@@ -10,6 +10,7 @@ from memlane.asynchronous.caller import Caller
 from memlane.models import Document, Hit, Hits, MemoryIndex, StoredDocument, StoredDocuments, Task
 from memlane.request import Upload, reading, submission
 
+_PAGE = 1_000
 _ZIP_BEGINS = b"PK"
 
 
@@ -34,21 +35,17 @@ class MemoryCalls(Caller):
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        cursor: str | None = None
-        while True:
-            page = await self.document_page(scope=scope, review=review, cursor=cursor, workspace=workspace)
+        path = memory_path(workspace, "documents", scope=scope, review=review, limit=_PAGE)
+        async for page in self._pages(StoredDocuments, path):
             for document in page.documents:
                 yield document
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     async def document_page(
         self,
         *,
         scope: Scope | None = None,
         review: Literal["waiting"] | None = None,
-        limit: int = 1000,
+        limit: int = _PAGE,
         cursor: str | None = None,
         workspace: str | None = None,
     ) -> StoredDocuments:

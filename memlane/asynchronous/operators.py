@@ -52,15 +52,9 @@ class OperatorCalls(Caller):
         Args:
             outcome: ``refused`` for what the token's role or workspaces did not allow.
         """
-        cursor: str | None = None
-        while True:
-            path = with_query("/ops/audit", outcome=outcome, limit=_PAGE, cursor=cursor)
-            page = parsed(ActPage, await self._transport.send(reading(path)))
+        async for page in self._pages(ActPage, with_query("/ops/audit", outcome=outcome, limit=_PAGE)):
             for act in page.entries:
                 yield act
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     async def _turn(self, workspace: str, action: str) -> Lane:
         path = f"/ops/lanes/{segment(workspace)}/{action}"

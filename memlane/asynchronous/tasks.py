@@ -13,6 +13,8 @@ from memlane.models import Outcome, Status, Task, TaskPage
 from memlane.pace import Pace
 from memlane.request import reading
 
+_PAGE = 200
+
 
 class TaskCalls(Caller):
     """``tasks``, ``task_page``, ``get`` and ``wait``."""
@@ -25,7 +27,7 @@ class TaskCalls(Caller):
         kind: Kind | None = None,
         workspace: str | None = None,
     ) -> AsyncGenerator[Task]:
-        """Go through tasks, newest first, that this client may see; pages are fetched as they are needed.
+        """Go through the tasks that this client may see, newest first, without their results.
 
         Args:
             status, outcome, kind: only such tasks.
@@ -35,16 +37,11 @@ class TaskCalls(Caller):
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        cursor: str | None = None
-        while True:
-            page = await self.task_page(
-                status=status, outcome=outcome, kind=kind, cursor=cursor, workspace=workspace
-            )
+        only = {"status": status, "outcome": outcome, "kind": kind}
+        path = memory_path(workspace, "tasks", **only, limit=_PAGE)
+        async for page in self._pages(TaskPage, path):
             for task in page.tasks:
                 yield task
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     async def task_page(  # noqa: PLR0913 - one keyword for each part of the query
         self,
@@ -52,7 +49,7 @@ class TaskCalls(Caller):
         status: Status | None = None,
         outcome: Outcome | None = None,
         kind: Kind | None = None,
-        limit: int = 100,
+        limit: int = _PAGE,
         cursor: str | None = None,
         workspace: str | None = None,
     ) -> TaskPage:

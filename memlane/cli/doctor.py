@@ -79,7 +79,8 @@ def _look_at_tokens(settings: Settings) -> list[TokensUnusable]:
     try:
         file.read()
     except ConfigError as error:
-        return [TokensUnusable(str(file.path), f"{error}.")]
+        sentence = str(error).removeprefix(f"{file.path}: ")
+        return [TokensUnusable(str(file.path), f"{sentence}.")]
     return []
 
 

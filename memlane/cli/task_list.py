@@ -41,5 +41,5 @@ def show_tasks(choice: Choice, place: Place, *, limit: int, as_json: bool) -> Ex
 def _told(task: Task) -> str:
     when = task.created_at.astimezone().strftime("%Y-%m-%d %H:%M")
     state = task.outcome or task.status
-    what = task.error.code if task.error else (task.result.summary if task.result else "")
-    return printable(f"{task.task_id}  {when}  {state}  {what}".rstrip()) + "\n"
+    why = "" if task.error is None else f"  {task.error.code}"
+    return printable(f"{task.task_id}  {when}  {state}{why}") + "\n"

@@ -1,10 +1,16 @@
 # Made from memlane/asynchronous/caller.py by ./dev fmt; change that.
 """What all calls have in common."""
 
+from collections.abc import Generator
+from typing import TypeVar
+
+from memlane.addresses import continued
 from memlane.answers import parsed
-from memlane.models import Task
-from memlane.request import Request
+from memlane.models import Page, Task
+from memlane.request import Request, reading
 from memlane.synchronous.transport import Transport
+
+_P = TypeVar("_P", bound=Page)
 
 
 class Caller:
@@ -17,3 +23,11 @@ class Caller:
     def _task(self, request: Request) -> Task:
         """The task that a request answers with."""
         return parsed(Task, self._transport.send(request))
+
+    def _pages(self, kind: type[_P], path: str) -> Generator[_P]:
+        """The pages of a listing, each fetched when it is needed."""
+        page = parsed(kind, self._transport.send(reading(path)))
+        yield page
+        while page.next_cursor is not None:
+            page = parsed(kind, self._transport.send(reading(continued(path, page.next_cursor))))
+            yield page

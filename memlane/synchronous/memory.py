@@ -11,6 +11,7 @@ from memlane.models import Document, Hit, Hits, MemoryIndex, StoredDocument, Sto
 from memlane.request import Upload, reading, submission
 from memlane.synchronous.caller import Caller
 
+_PAGE = 1_000
 _ZIP_BEGINS = b"PK"
 
 
@@ -35,20 +36,16 @@ class MemoryCalls(Caller):
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        cursor: str | None = None
-        while True:
-            page = self.document_page(scope=scope, review=review, cursor=cursor, workspace=workspace)
+        path = memory_path(workspace, "documents", scope=scope, review=review, limit=_PAGE)
+        for page in self._pages(StoredDocuments, path):
             yield from page.documents
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     def document_page(
         self,
         *,
         scope: Scope | None = None,
         review: Literal["waiting"] | None = None,
-        limit: int = 1000,
+        limit: int = _PAGE,
         cursor: str | None = None,
         workspace: str | None = None,
     ) -> StoredDocuments:

@@ -53,14 +53,8 @@ class OperatorCalls(Caller):
         Args:
             outcome: ``refused`` for what the token's role or workspaces did not allow.
         """
-        cursor: str | None = None
-        while True:
-            path = with_query("/ops/audit", outcome=outcome, limit=_PAGE, cursor=cursor)
-            page = parsed(ActPage, self._transport.send(reading(path)))
+        for page in self._pages(ActPage, with_query("/ops/audit", outcome=outcome, limit=_PAGE)):
             yield from page.entries
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     def _turn(self, workspace: str, action: str) -> Lane:
         path = f"/ops/lanes/{segment(workspace)}/{action}"

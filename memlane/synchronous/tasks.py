@@ -14,6 +14,8 @@ from memlane.pace import Pace
 from memlane.request import reading
 from memlane.synchronous.caller import Caller
 
+_PAGE = 200
+
 
 class TaskCalls(Caller):
     """``tasks``, ``task_page``, ``get`` and ``wait``."""
@@ -26,7 +28,7 @@ class TaskCalls(Caller):
         kind: Kind | None = None,
         workspace: str | None = None,
     ) -> Generator[Task]:
-        """Go through tasks, newest first, that this client may see; pages are fetched as they are needed.
+        """Go through the tasks that this client may see, newest first, without their results.
 
         Args:
             status, outcome, kind: only such tasks.
@@ -36,15 +38,10 @@ class TaskCalls(Caller):
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        cursor: str | None = None
-        while True:
-            page = self.task_page(
-                status=status, outcome=outcome, kind=kind, cursor=cursor, workspace=workspace
-            )
+        only = {"status": status, "outcome": outcome, "kind": kind}
+        path = memory_path(workspace, "tasks", **only, limit=_PAGE)
+        for page in self._pages(TaskPage, path):
             yield from page.tasks
-            cursor = page.next_cursor
-            if cursor is None:
-                return
 
     def task_page(  # noqa: PLR0913 - one keyword for each part of the query
         self,
@@ -52,7 +49,7 @@ class TaskCalls(Caller):
         status: Status | None = None,
         outcome: Outcome | None = None,
         kind: Kind | None = None,
-        limit: int = 100,
+        limit: int = _PAGE,
         cursor: str | None = None,
         workspace: str | None = None,
     ) -> TaskPage:

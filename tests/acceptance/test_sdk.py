@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memlane.client import Client
+from memlane.errors import MemlaneApiError, NotFound
 from tests.support.memlane_up import Running, environment, running_memlane
 
 ROOT = Path(__file__).parents[2]
@@ -51,3 +52,57 @@ def test_the_service_says_what_it_is(service: Running):
     with Client(service.url, service.token) as client:
         assert client.is_ready()
         assert client.capabilities().models == ("offline",)
+
+
+def test_a_request_is_done_once_however_often_it_is_sent_under_its_key(service: Running):
+    with Client(service.url, service.token) as client:
+        first = client.remember("The lift is on the left.", idempotency_key="lift")
+        again = client.remember("The lift is on the left.", idempotency_key="lift")
+        with pytest.raises(MemlaneApiError) as refused:
+            client.remember("The stairs are on the right.", idempotency_key="lift")
+
+        assert again.task_id == first.task_id
+        assert refused.value.code == "idempotency_mismatch"
+        assert client.wait(first).outcome == "completed"
+
+
+def test_a_task_that_has_ended_is_asked_for_again_and_both_are_listed(service: Running):
+    with Client(service.url, service.token) as client:
+        done = client.wait(client.dream(scope="user"))
+        again = client.wait(client.retry(done.task_id))
+
+        listed = [task.task_id for task in client.tasks(kind="dream", outcome="completed")]
+        assert again.retry_of == done.task_id
+        assert listed[:2] == [again.task_id, done.task_id]
+
+
+def test_what_a_client_of_a_session_asks_for_is_seen_by_that_client_only(service: Running):
+    with (
+        Client(service.url, service.token) as client,
+        Client(service.url, service.token) as other,
+        client.attach() as session,
+    ):
+        task = client.wait(client.remember("The bicycle is red."))
+        other.attach()
+
+        with pytest.raises(NotFound):
+            other.get(task.task_id)
+        with Client(service.url, service.token, client_id=client.client_id) as later:
+            assert later.get(task.task_id).outcome == "completed"
+        changes = (event for event in session.events(last_event_id=0) if event.type == "memory_changed")
+        assert next(one for one in changes if one.data["taskId"] == task.task_id).originator_client_id == (
+            client.client_id
+        )
+
+
+def test_a_session_that_is_closed_ends_its_events(service: Running):
+    with Client(service.url, service.token) as client:
+        session = client.attach(shared=False)
+        events = session.events(last_event_id=0)
+        next(events)
+
+        session.end()
+
+        assert [event.type for event in events][-1] == "session_closed"
+        with pytest.raises(NotFound):
+            session.heartbeat()

@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.workspaces import Workspaces
+from tests.support.client_sessions import enter
 from tests.support.contract_cases import RECORDED_HOME, Case, expected_of, load_cases
 from tests.support.lane_driver import LaneDriver
 from tests.support.web_server import Answer, WebServer, running_web
+from web.client_id import CLIENT_ID_HEADER
 
 ADDED_TASK_KEYS = {
     "workspaceId",
@@ -22,8 +25,6 @@ ADDED_TASK_KEYS = {
     "revision",
     "usage",
     "requestId",
-    "traceparent",
-    "retryOf",
 }
 VOLATILE_TASK_KEYS = {"taskId", "createdAt", "updatedAt"}
 SINGLE = [case for group in ("content", "auth", "body") for case in load_cases(group)]
@@ -67,9 +68,22 @@ def test_the_answer_is_as_recorded(web: WebServer, case: Case) -> None:
         assert method in answer.headers["allow"]
 
 
-def test_a_life_of_tasks_is_as_recorded(web: WebServer, lane: LaneDriver) -> None:
+@pytest.mark.parametrize("case", load_cases("auth"), ids=lambda case: case.name)
+def test_a_client_id_changes_nothing_at_the_door(web: WebServer, case: Case) -> None:
+    identified = replace(case, headers={**case.headers, CLIENT_ID_HEADER: enter(web)["clientId"]})
+
+    answer = send(web, identified, case.path)
+
+    expected = expected_of(case)
+    assert (answer.status, body_of(answer)) == (expected.status, expected.body)
+
+
+@pytest.mark.parametrize("is_identified", [False, True], ids=["anonymous", "with a client id"])
+def test_a_life_of_tasks_is_as_recorded(web: WebServer, lane: LaneDriver, *, is_identified: bool) -> None:
     ours_by_recorded: dict[str, str] = {}
-    for case in load_cases("ok"):
+    identity = {CLIENT_ID_HEADER: enter(web)["clientId"]} if is_identified else {}
+    for recorded in load_cases("ok"):
+        case = replace(recorded, headers={**recorded.headers, **identity})
         path = case.path
         for recorded_id, our_id in ours_by_recorded.items():
             path = path.replace(recorded_id, our_id)

@@ -16,6 +16,7 @@ from referencing.jsonschema import DRAFT202012
 
 from core.settings import Settings
 from core.workspaces import Workspaces
+from jobs.oversight import Oversight
 from web.app import WebParts, create_app
 from web.interface.asyncapi import asyncapi_of
 from web.interface.openapi import openapi_of
@@ -41,6 +42,7 @@ class Undescribed(AssertionError):
 def idle_app() -> Flask:
     """The application, to be looked at and never asked for anything that needs its parts."""
     parts: dict[str, Any] = {field.name: SimpleNamespace() for field in fields(WebParts)}
+    parts["oversight"] = SimpleNamespace(**{field.name: SimpleNamespace() for field in fields(Oversight)})
     parts["workspaces"] = Workspaces(["/"])
     return create_app(
         Settings(workspaces=("/",)), WebParts(**parts), keyring=single_token("T"), home=Path("/home/u")

@@ -1,8 +1,9 @@
 """The web application inside of a test's own process, without a server around it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
 
@@ -11,20 +12,44 @@ from core.workspaces import Workspaces
 from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs
+from jobs.oversight import open_oversight
 from memory.library import Library
+from tests.support.web_server import AUTHORIZED, Answer, Requests
 from web.app import WebParts, create_app
 from web.keyring import Keyring, single_token
 
 NO_MEMORY = Library(Path("/srv/no-memory"), local=False)
 
 
+class AppRequests(Requests):
+    """Sends requests to an application, from any thread."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+
+    def request(
+        self, method: str, path: str, *, headers: Mapping[str, str] = AUTHORIZED, body: bytes | None = None
+    ) -> Answer:
+        """Send one request; ``path`` is decoded on its way."""
+        answer = self._app.test_client().open(path, method=method, headers=dict(headers), data=body)
+        lower = {name.lower(): value for name, value in answer.headers.items()}
+        return Answer(answer.status_code, lower, answer.data)
+
+
 @contextmanager
-def application(redis_url: str, workspaces: Workspaces, *, keyring: Keyring | None = None) -> Iterator[Flask]:
-    """Make an application without memory for the body; unless told otherwise its one token is ``T``."""
-    settings = Settings(redis_url=redis_url)
+def application(
+    redis_url: str,
+    workspaces: Workspaces,
+    *,
+    keyring: Keyring | None = None,
+    library: Library = NO_MEMORY,
+    **settings_changed: Any,
+) -> Iterator[Flask]:
+    """Make an application for the body; unless told otherwise it has no memory and one token, ``T``."""
+    settings = Settings(redis_url=redis_url, **settings_changed)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     sessions = open_sessions(settings.state)
-    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, NO_MEMORY)
+    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, library, open_oversight(settings))
     try:
         yield create_app(settings, parts, keyring=keyring or single_token("T"), home=Path.home())
     finally:

@@ -18,6 +18,7 @@ from core.workspaces import Workspaces
 from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs
+from jobs.oversight import open_oversight
 from memory.library import Library
 from tests.support.web_server import TOKEN
 from web.app import WebParts, create_app
@@ -38,7 +39,14 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
     def make() -> Flask:
         hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
         library = Library(settings.memory_base, local=settings.memory_local)
-        parts = WebParts(workspaces, open_jobs(settings), hub, open_sessions(settings.state), library)
+        parts = WebParts(
+            workspaces,
+            open_jobs(settings),
+            hub,
+            open_sessions(settings.state),
+            library,
+            open_oversight(settings),
+        )
         app = create_app(
             settings, parts, keyring=single_token(TOKEN), home=Path.home(), heartbeat_s=heartbeat_s
         )

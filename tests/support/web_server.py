@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from memlane.listening import bind, port_of
 from tests.support.description import description, event_description
@@ -35,8 +35,26 @@ class Answer:
         return json.loads(self.raw)
 
 
+class Requests(Protocol):
+    """Sends requests, by whatever way."""
+
+    def request(
+        self, method: str, path: str, *, headers: Mapping[str, str] = AUTHORIZED, body: bytes | None = None
+    ) -> Answer:
+        """Send one request."""
+
+    def post(self, path: str, body: Any, *, headers: Mapping[str, str] = {}) -> Answer:
+        """Post JSON with the token."""
+        sent = {**AUTHORIZED, "Content-Type": "application/json", **headers}
+        return self.request("POST", path, headers=sent, body=json.dumps(body).encode())
+
+    def get(self, path: str, *, headers: Mapping[str, str] = {}) -> Answer:
+        """Get with the token."""
+        return self.request("GET", path, headers={**AUTHORIZED, **headers})
+
+
 @dataclass(frozen=True)
-class WebServer:
+class WebServer(Requests):
     """A running web process; ``memory`` is its memory base."""
 
     port: int
@@ -68,11 +86,6 @@ class WebServer:
             connection.close()
         description().check(method, path, status=answer.status, headers=answer.headers, raw=answer.raw)
         return answer
-
-    def post(self, path: str, body: Any) -> Answer:
-        """Post JSON with the token."""
-        headers = {**AUTHORIZED, "Content-Type": "application/json"}
-        return self.request("POST", path, headers=headers, body=json.dumps(body).encode())
 
     def exchange(self, sent: bytes) -> bytes:
         """Send bytes and read until the server closes."""

@@ -77,6 +77,8 @@ ANSWER_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
             "`no-store`, but for event streams.",
             {"enum": ["no-store", "no-cache, no-transform"]},
         ),
+        "RateLimit": ("What the caller has left, if its requests are counted.", _TEXT),
+        "RateLimit-Policy": ("How many requests it may send in which time.", _TEXT),
         "Location": ("Where the task is looked up.", {"type": "string", "format": "uri-reference"}),
         "Retry-After": ("Seconds after which to ask again.", {"type": "integer", "minimum": 0}),
         "ETag": ("Names this state, for `If-None-Match`.", _TEXT),
@@ -101,6 +103,8 @@ ANSWER_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
 _OF_ANY_ANSWER = {
     REQUEST_ID_HEADER: True,
     TRACEPARENT_HEADER: False,
+    "RateLimit": False,
+    "RateLimit-Policy": False,
     "X-Content-Type-Options": True,
     "Cache-Control": True,
 }

@@ -18,7 +18,7 @@ from web.body import read_bytes
 from web.offload import offload
 from web.query import ExportQuery, ImportQuery, parse_query
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
-from web.route import Route
+from web.route import Route, always
 from web.schemas import TaskObject
 from web.selector import select
 
@@ -51,6 +51,7 @@ class ArchiveRoutes:
             method="POST",
             path="/memory/import",
             view=self.import_archive,
+            audited=always,
             query=ImportQuery,
             takes=tuple(_FORMATS),
             reads=ASKING_HEADERS,

@@ -35,6 +35,10 @@ FEATURES = (
     "memlane_event_sockets",
     "memlane_memory_preview",
     "memlane_memory_archive",
+    "memlane_idempotency_key",
+    "memlane_task_list",
+    "memlane_task_retry",
+    "memlane_task_wait",
 )
 FEATURE_DETAILS = {"workspace_memory_remember": FeatureDetails(modes=["workspace", "clean"])}
 LIMITS = Limits(content_bytes=MAX_CONTENT_BYTES, body_bytes=MAX_BODY_BYTES, pending_tasks=MAX_PENDING)

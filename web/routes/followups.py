@@ -21,7 +21,7 @@ from web.errors import Forbidden
 from web.offload import offload
 from web.principal import TokenRole, principal_of
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
-from web.route import Route
+from web.route import Route, always
 from web.schemas import TaskObject
 from web.selector import select
 from web.task_place import PLACES, TaskPlace
@@ -58,6 +58,7 @@ class FollowUpRoutes:
                 method="POST",
                 path=f"{place.path}/<task_id>/retry",
                 view=partial(self.retry, place),
+                audited=always,
                 reads=ASKING_HEADERS,
                 status=202,
                 answer=TaskObject,

@@ -1,9 +1,9 @@
 """What agents and people ask of a workspace's memory: remember, forget, dream."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from flask import g, request
 from werkzeug.wrappers import Response
@@ -23,6 +23,10 @@ _BODIES: Final[tuple[tuple[Kind, type[TaskBody]], ...]] = (
 )
 
 
+def _purges(body: Mapping[str, Any]) -> bool:
+    return body.get("purge") is True
+
+
 class MemoryRoutes:
     """``…/memory/{remember,forget,dream}``."""
 
@@ -38,6 +42,7 @@ class MemoryRoutes:
                 method="POST",
                 path=place_of(kind).path,
                 view=partial(self.submit, kind, body),
+                audited=_purges,
                 body=body,
                 reads=ASKING_HEADERS,
                 status=202,

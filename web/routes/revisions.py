@@ -19,7 +19,7 @@ from web.paging import link_to_next
 from web.problems import json_response
 from web.query import RevisionsQuery, parse_query
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
-from web.route import Route
+from web.route import Route, always
 from web.schemas import TaskObject
 from web.selector import select
 
@@ -62,6 +62,7 @@ class RevisionRoutes:
             method="POST",
             path=f"{one}/undo",
             view=self.undo,
+            audited=always,
             reads=ASKING_HEADERS,
             status=202,
             answer=TaskObject,

@@ -15,7 +15,7 @@ from web.paging import link_to_next
 from web.preference import APPLIED_HEADER, PREFER_HEADER, wait_in
 from web.problems import json_response, revalidated
 from web.query import TasksQuery, parse_query
-from web.route import Route
+from web.route import Route, always
 from web.schemas import TaskObject, TaskPage
 from web.selector import select
 from web.task_place import ANY, PLACES, TaskPlace
@@ -69,6 +69,7 @@ class TaskRoutes:
             method="POST",
             path=f"{place.path}/<task_id>/cancel",
             view=partial(self.cancel, place),
+            audited=always,
             reads=(CLIENT_ID_HEADER,),
             status=202,
             answer=TaskObject,
@@ -93,7 +94,7 @@ class TaskRoutes:
             return self._tasks.require(request, workspace, task_id, place=place)
 
         wait_s = wait_in(request.headers.get(PREFER_HEADER, ""))
-        if wait_s is None or request.method == "HEAD":
+        if wait_s is None or request.method == "HEAD" or self._watch.is_full:
             return self._shown(look())
         return self._awaited(workspace, look, wait_s=wait_s)
 

@@ -32,7 +32,8 @@ def tasks(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """List the tasks of a running service, newest first.
 
-    A line is a task's id, when it was asked for, how it is, and what it did or why it failed.
+    A line is a task's id, when it was asked for, how it is or ended, and why it failed.
+    `memlane get` shows what one did.
     """
     from memlane.cli.connection import place_of
     from memlane.cli.task_list import Choice, show_tasks

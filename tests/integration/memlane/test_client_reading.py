@@ -107,5 +107,5 @@ def test_tasks_are_fetched_page_by_page():
         ("remember", "queued", None),
         ("remember", "completed", TASK["taskId"]),
     ]
-    path = "/workspace/memory/tasks?outcome=completed&kind=remember&limit=100"
+    path = "/workspace/memory/tasks?outcome=completed&kind=remember&limit=200"
     assert [seen.path for seen in service.requests] == [path, f"{path}&cursor=c2"]

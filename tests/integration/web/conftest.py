@@ -9,9 +9,11 @@ import pytest
 from core.keys import LaneKeys
 from core.workspaces import Workspaces
 from events.connect import connect
+from memory.library import Library
 from memory.paths import Roots, find_roots
 from tests.support.client_sessions import enter
 from tests.support.lane_driver import LaneDriver
+from tests.support.web_app import AppRequests, application
 from tests.support.web_server import WebServer, running_web
 
 HEARTBEAT_S = 0.2
@@ -43,6 +45,19 @@ def web(redis_url: str, paths: list[Path], tmp_path_factory: pytest.TempPathFact
 def lane(redis_url: str, workspaces: Workspaces) -> LaneDriver:
     """Plays the worker of the primary workspace."""
     return LaneDriver(redis_url, workspaces.primary.id)
+
+
+@pytest.fixture(scope="module")
+def memory_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Memory base of ``api``."""
+    return tmp_path_factory.mktemp("memory")
+
+
+@pytest.fixture(scope="module")
+def api(redis_url: str, workspaces: Workspaces, memory_base: Path) -> Iterator[AppRequests]:
+    """The application without a server around it, for what does not need one."""
+    with application(redis_url, workspaces, library=Library(memory_base, local=False)) as app:
+        yield AppRequests(app)
 
 
 @pytest.fixture

@@ -10,29 +10,14 @@ from flask import Flask
 
 from core.ids import WorkspaceId
 from core.workspaces import Workspace, Workspaces
+from events.connect import connect
+from tests.support.callers import OWNER, Caller, keyring_of, named
+from tests.support.lane import LaneUnderTest
 from tests.support.web_app import application
-from web.keyring import Keyring, KnownToken, digest_of, owners_token
-from web.principal import Principal
 from web.route import Route, routes_of
 
 REFUSED = (401, 403)
 PLACEHOLDERS = {"scope": "user", "path:path": "user/tea.md"}
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Somebody who asks; ``principal`` is None for those whom nobody knows."""
-
-    token: str | None
-    principal: Principal | None
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
-
-
-def known(name: str, **facts: Any) -> Caller:
-    return Caller(name, Principal(name, **facts))
 
 
 @pytest.fixture(scope="module")
@@ -41,21 +26,17 @@ def callers(workspaces: Workspaces) -> list[Caller]:
     return [
         Caller(None, None),
         Caller("wrong", None),
-        Caller("T", Principal("default", "operator")),
-        known("client"),
-        known("operator", role="operator"),
-        known("second-client", workspaces=frozenset({second.id})),
-        known("second-operator", role="operator", workspaces=frozenset({second.id})),
+        OWNER,
+        named("client"),
+        named("operator", role="operator"),
+        named("second-client", workspaces=frozenset({second.id})),
+        named("second-operator", role="operator", workspaces=frozenset({second.id})),
     ]
 
 
 @pytest.fixture(scope="module")
 def app(redis_url: str, workspaces: Workspaces, callers: list[Caller]) -> Iterator[Flask]:
-    named = [
-        KnownToken(digest_of(one.principal.id.encode()), one.principal) for one in callers if one.principal
-    ]
-    keyring = Keyring(lambda: [owners_token("T"), *named])
-    with application(redis_url, workspaces, keyring=keyring) as made:
+    with application(redis_url, workspaces, keyring=keyring_of(*callers)) as made:
         yield made
 
 
@@ -84,13 +65,11 @@ class Ask:
 def asks(app: Flask, workspaces: Workspaces) -> Iterator[Ask]:
     for route in routes_of(app).values():
         for rule in route.rules:
-            if route.is_global:
-                yield Ask(route, filled(rule, workspaces.primary), None)
-            elif "<selector>" not in rule:
-                yield Ask(route, filled(rule, workspaces.primary), workspaces.primary)
+            if "<selector>" in rule:
+                yield from (Ask(route, filled(rule, workspace), workspace) for workspace in workspaces)
             else:
-                for workspace in workspaces:
-                    yield Ask(route, filled(rule, workspace), workspace)
+                meant = None if route.is_global else workspaces.primary
+                yield Ask(route, filled(rule, workspaces.primary), meant)
 
 
 def filled(rule: str, workspace: Workspace) -> str:
@@ -134,6 +113,22 @@ def test_what_comes_with_a_route_is_guarded_like_the_route(
     assert wrong == []
 
 
+def test_a_decision_on_a_review_is_repeated_by_those_only_who_may_decide(
+    app: Flask, redis_url: str, workspaces: Workspaces, callers: list[Caller]
+) -> None:
+    lane = LaneUnderTest(connect(redis_url), workspace=workspaces.primary.id)
+    task, _ = lane.submit(kind="review")
+    lane.cancel(task)
+
+    got = {
+        caller.token: status(app, "POST", f"/workspace/memory/tasks/{task}/retry", caller)
+        for caller in callers
+        if caller.token in ("client", "operator")
+    }
+
+    assert got == {"client": 403, "operator": 202}
+
+
 @pytest.mark.parametrize(
     "path", ["/nope", "/", "/workspace", "/workspaces/x/nope", "/ops", "/workspace/memory"]
 )
@@ -164,7 +159,7 @@ def test_a_route_that_declares_nothing_is_closed_to_all(redis_url: str, workspac
 
 
 def test_a_limited_token_learns_nothing_of_other_workspaces(app: Flask, workspaces: Workspaces) -> None:
-    headers = known("second-client").headers
+    headers = named("second-client").headers
     client = app.test_client()
     served, unknown, malformed = workspaces.primary.id, "0" * 16, "x"
 
@@ -181,7 +176,7 @@ def test_a_limited_token_learns_nothing_of_other_workspaces(app: Flask, workspac
 def test_a_limited_token_is_shown_its_own_workspaces_only(app: Flask, workspaces: Workspaces) -> None:
     _, second = workspaces
 
-    body = app.test_client().get("/capabilities", headers=known("second-client").headers).get_json()
+    body = app.test_client().get("/capabilities", headers=named("second-client").headers).get_json()
 
     assert body["workspaceCwd"] == second.path
     assert [one["id"] for one in body["workspaces"]] == [second.id]
@@ -192,14 +187,14 @@ def test_a_refusal_comes_before_the_body_is_looked_at(app: Flask) -> None:
     broken = {"data": b"{", "content_type": "application/json"}
     path = "/workspace/memory/documents/user/user/tea.md/review"
 
-    assert status(app, "POST", path, known("client"), **broken) == 403
-    assert status(app, "POST", path, known("operator"), **broken) == 400
+    assert status(app, "POST", path, named("client"), **broken) == 403
+    assert status(app, "POST", path, named("operator"), **broken) == 400
 
 
 def test_what_is_broken_comes_before_the_workspace(app: Flask) -> None:
     broken = {"data": b"{", "content_type": "application/json"}
 
-    assert status(app, "POST", "/workspace/memory/remember", known("second-client"), **broken) == 400
+    assert status(app, "POST", "/workspace/memory/remember", named("second-client"), **broken) == 400
 
 
 def test_a_token_of_other_letters_is_refused(app: Flask) -> None:
@@ -211,7 +206,6 @@ def test_a_token_of_other_letters_is_refused(app: Flask) -> None:
 def test_a_token_for_workspaces_that_are_not_served_is_shown_nothing(
     redis_url: str, workspaces: Workspaces
 ) -> None:
-    stranger = Principal("stranger", "operator", frozenset({WorkspaceId("f" * 16)}))
-    keyring = Keyring(lambda: [KnownToken(digest_of(b"stranger"), stranger)])
-    with application(redis_url, workspaces, keyring=keyring) as app:
-        assert status(app, "GET", "/capabilities", Caller("stranger", stranger)) == 403
+    stranger = named("stranger", role="operator", workspaces=frozenset({WorkspaceId("f" * 16)}))
+    with application(redis_url, workspaces, keyring=keyring_of(stranger)) as app:
+        assert status(app, "GET", "/capabilities", stranger) == 403

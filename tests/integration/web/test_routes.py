@@ -181,6 +181,8 @@ def test_capabilities_list_what_works(web: WebServer, workspaces: Workspaces) ->
     assert shown["v"] == 1
     kinds = ("remember", "forget", "dream")
     assert {f"workspace_memory_{kind}" for kind in kinds} <= set(shown["features"])
+    sessions = {"session_create", "session_scope_override", "session_events", "session_close"}
+    assert sessions | {"client_identity", "client_heartbeat", "slow_client_warning"} <= set(shown["features"])
     assert shown["featureDetails"]["workspace_memory_remember"]["modes"] == ["workspace", "clean"]
     assert shown["workspaceCwd"] == workspaces.primary.path
     assert [entry["id"] for entry in shown["workspaces"]] == [workspace.id for workspace in workspaces]
