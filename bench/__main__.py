@@ -55,7 +55,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--idle-s", type=float, default=10.0, help="window for the cost of idling (latency, streams)"
     )
     parser.add_argument("--crowds", default="10+10,1000+200", help="streams+sockets, by commas (streams)")
-    parser.add_argument("--events", type=int, default=100, help="told to each client, twice (streams)")
+    parser.add_argument("--events", type=int, default=40, help="told to each client, twice (streams)")
     parser.add_argument("--examples", type=int, default=400, help="requests an operation (fuzz)")
     parser.add_argument("--with-dramatiq", action="store_true", help="minutes longer (recovery)")
     parser.add_argument("--json", action="store_true", help="print one JSON document")

@@ -12,6 +12,7 @@ from web.errors import InvalidIdempotencyKey
 from web.idempotency import IDEMPOTENCY_HEADER, REPLAYED_HEADER
 from web.interface.shapes import COMPONENTS
 from web.preference import APPLIED_HEADER, PREFER_HEADER
+from web.throttle import LIMIT_HEADER, POLICY_HEADER
 
 _UUID = {"type": "string", "format": "uuid"}
 _TEXT = {"type": "string"}
@@ -77,13 +78,13 @@ ANSWER_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
             "`no-store`, but for event streams.",
             {"enum": ["no-store", "no-cache, no-transform"]},
         ),
-        "RateLimit": ("What the caller has left, if its requests are counted.", _TEXT),
-        "RateLimit-Policy": ("How many requests it may send in which time.", _TEXT),
         "Location": ("Where the task is looked up.", {"type": "string", "format": "uri-reference"}),
         "Retry-After": ("Seconds after which to ask again.", {"type": "integer", "minimum": 0}),
         "ETag": ("Names this state, for `If-None-Match`.", _TEXT),
         "Link": ('Where the next page is: `rel="next"`.', _TEXT),
         TRACEPARENT_HEADER: ("As it was sent.", _TEXT),
+        LIMIT_HEADER: ("Requests that the token may send now; of a token that is limited.", _TEXT),
+        POLICY_HEADER: ("Requests that it may send in so many seconds.", _TEXT),
         REPLAYED_HEADER: ("The task was made by an earlier request with the same key.", {"const": "true"}),
         APPLIED_HEADER: ("The wish that was granted.", _TEXT),
         "Content-Disposition": ("The archive's name.", _TEXT),
@@ -103,8 +104,8 @@ ANSWER_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
 _OF_ANY_ANSWER = {
     REQUEST_ID_HEADER: True,
     TRACEPARENT_HEADER: False,
-    "RateLimit": False,
-    "RateLimit-Policy": False,
+    LIMIT_HEADER: False,
+    POLICY_HEADER: False,
     "X-Content-Type-Options": True,
     "Cache-Control": True,
 }

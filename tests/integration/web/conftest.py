@@ -48,15 +48,15 @@ def lane(redis_url: str, workspaces: Workspaces) -> LaneDriver:
 
 
 @pytest.fixture(scope="module")
-def memory_base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def memory_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Memory base of ``api``."""
     return tmp_path_factory.mktemp("memory")
 
 
 @pytest.fixture(scope="module")
-def api(redis_url: str, workspaces: Workspaces, memory_base: Path) -> Iterator[AppRequests]:
+def api(redis_url: str, workspaces: Workspaces, memory_folder: Path) -> Iterator[AppRequests]:
     """The application without a server around it, for what does not need one."""
-    with application(redis_url, workspaces, library=Library(memory_base, local=False)) as app:
+    with application(redis_url, workspaces, library=Library(memory_folder, local=False)) as app:
         yield AppRequests(app)
 
 

@@ -152,9 +152,9 @@ def test_what_can_be_no_key_is_refused_and_nothing_queued(api: AppRequests, redi
 
 
 def test_a_review_that_was_accepted_is_not_refused_for_what_it_has_done(
-    api: AppRequests, memory_base: Path, workspaces: Workspaces, key: dict[str, str]
+    api: AppRequests, memory_folder: Path, workspaces: Workspaces, key: dict[str, str]
 ) -> None:
-    file = find_roots(memory_base, workspaces.primary.path).user / "tea.md"
+    file = find_roots(memory_folder, workspaces.primary.path).user / "tea.md"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(
         render_document(type="user", name="Tea", description="Tea", body="\nTea.\n", extra={"review": "true"})
