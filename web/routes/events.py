@@ -8,6 +8,7 @@ from werkzeug.wrappers import Request, Response
 
 from core.workspaces import Workspaces
 from events.hub import EventHub
+from web.admission import AdmittedSource
 from web.errors import UpgradeRequired
 from web.handshake import HANDSHAKE_HEADERS, require_upgrade
 from web.query import SocketQuery, parse_query
@@ -87,7 +88,7 @@ def socket_cursor_of(request: Request, query: SocketQuery) -> tuple[int | None, 
 
 def streamed(relay: Relay, source: EventSource, request: Request) -> Response:
     """Answer with a stream; to HEAD with its headers only."""
-    response = relay.respond(source, request.environ.get("gunicorn.socket"))
+    response = relay.respond(AdmittedSource(source, request.environ), request.environ.get("gunicorn.socket"))
     if request.method == "HEAD":  # a server would run through the stream to throw it away
         response.response = []
     return response

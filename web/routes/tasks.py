@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 from core.workspaces import Workspace, Workspaces
 from jobs.errors import TaskFinished
 from jobs.tasks import Task
+from web.admission import require_admitted
 from web.client_id import CLIENT_ID_HEADER
 from web.paging import link_to_next
 from web.preference import APPLIED_HEADER, PREFER_HEADER, wait_in
@@ -109,6 +110,7 @@ class TaskRoutes:
         client = request.environ.get("gunicorn.socket")
         with closing(self._watch.news(workspace.id, task.id, wait_s=wait_s, client=client)) as news:
             while not self._is_worth_telling(task) and next(news, False):
+                require_admitted(request)
                 task = look()
         response = self._shown(task)
         response.headers[APPLIED_HEADER] = f"wait={wait_s}"
