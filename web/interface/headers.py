@@ -8,7 +8,7 @@ from typing import Any
 from core.errors import InputError, MemlaneError
 from events.errors import InvalidClientId
 from web.client_id import CLIENT_ID_HEADER
-from web.errors import InvalidIdempotencyKey
+from web.errors import InvalidIdempotencyKey, PreconditionFailed
 from web.idempotency import IDEMPOTENCY_HEADER, REPLAYED_HEADER
 from web.interface.shapes import COMPONENTS
 from web.preference import APPLIED_HEADER, PREFER_HEADER
@@ -58,6 +58,9 @@ REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
             _TEXT,
         ),
         "If-None-Match": RequestHeader("The `ETag` of what the caller has already.", _TEXT),
+        "If-Match": RequestHeader(
+            "`*`, or nothing that could be met: an `ETag` here is a weak one.", _TEXT, (PreconditionFailed,)
+        ),
         "Last-Event-ID": RequestHeader(
             "The last event that was seen; those after it are replayed. What is no id counts as absent.",
             _TEXT,
