@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 
 from core.logs import get_logger
 from web.admission import AdmittedSource
-from web.door import REQUEST_ID
+from web.door import REQUEST_ID, TRACEPARENT
 from web.relay import EventSource, Relay, bound_backlog
 from web.wire import Wire
 
@@ -42,7 +42,8 @@ class Sockets:
         Returns:
             When all is over; the server then closes the connection.
         """
-        head = {"X-Request-ID": environ[REQUEST_ID], "X-Qwen-Event-Epoch": source.epoch}
+        known = {"X-Request-ID": environ[REQUEST_ID], "traceparent": environ[TRACEPARENT]}
+        head = {name: text for name, text in known.items() if text} | {"X-Qwen-Event-Epoch": source.epoch}
         client = environ["gunicorn.socket"]
         bound_backlog(client)
         environ["gunicorn.socket"] = wire = Wire(client, head=head, on_end=source.interrupt)

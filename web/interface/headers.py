@@ -122,7 +122,7 @@ def references_to(names: Mapping[str, bool], *, is_handshake: bool = False) -> d
         names: whether the answer always has the header.
         is_handshake: whether the answer opens a WebSocket, and is none like any other.
     """
-    of_any = {REQUEST_ID_HEADER: True} if is_handshake else _OF_ANY_ANSWER
+    of_any = {REQUEST_ID_HEADER: True, TRACEPARENT_HEADER: False} if is_handshake else _OF_ANY_ANSWER
     return {
         name: {"$ref": f"{COMPONENTS}/headers/{name}{_REQUIRED if always else ''}"}
         for name, always in (of_any | dict(names)).items()

@@ -108,7 +108,10 @@ class TaskRoutes:
     def _awaited(self, workspace: Workspace, look: Callable[[], Task], *, wait_s: int) -> Response:
         task = look()
         client = request.environ.get("gunicorn.socket")
-        with closing(self._watch.news(workspace.id, task.id, wait_s=wait_s, client=client)) as news:
+        news = self._watch.news(
+            workspace.id, task.id, wait_s=wait_s, with_place=_knows_a_state(), client=client
+        )
+        with closing(news):
             while not self._is_worth_telling(task) and next(news, False):
                 require_admitted(request)
                 task = look()
@@ -118,9 +121,14 @@ class TaskRoutes:
 
     def _is_worth_telling(self, task: Task) -> bool:
         """Whether it is what the caller waits for: news to one who says what it knows, else the end."""
-        if "If-None-Match" in request.headers:
+        if _knows_a_state():
             return self._shown(task).status_code != 304
         return task.is_terminal
 
     def _shown(self, task: Task) -> Response:
         return revalidated(describe(task, home=self._home))
+
+
+def _knows_a_state() -> bool:
+    """Whether the current request says what its caller knows."""
+    return "If-None-Match" in request.headers
