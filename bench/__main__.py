@@ -13,7 +13,7 @@ from core.errors import MemlaneError
 from core.settings import load_settings
 from memlane.engine import find_engine
 
-NAMES = ("lanes", "latency", "recovery", "streams", "submit")
+NAMES = ("fuzz", "lanes", "latency", "recovery", "streams", "submit")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,7 +55,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--idle-s", type=float, default=10.0, help="window for the cost of idling (latency, streams)"
     )
     parser.add_argument("--crowds", default="10+10,1000+200", help="streams+sockets, by commas (streams)")
-    parser.add_argument("--events", type=int, default=100, help="told to each client, twice (streams)")
+    parser.add_argument("--events", type=int, default=40, help="told to each client, twice (streams)")
+    parser.add_argument("--examples", type=int, default=400, help="requests an operation (fuzz)")
     parser.add_argument("--with-dramatiq", action="store_true", help="minutes longer (recovery)")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser.parse_args(arguments)
@@ -70,6 +71,10 @@ def _measure(options: argparse.Namespace, ground: Ground) -> Report:
         systems = options.systems.split(",")
         plan = Plan(options.rounds, workspaces, options.tasks, systems, options.peers, options.fsync)
         return measure_throughput(ground, plan, _tell)
+    if options.name == "fuzz":
+        from bench.fuzz import measure_fuzz
+
+        return measure_fuzz(ground.folder, examples=options.examples, tell=_tell)
     if options.name == "latency":
         from bench.latency import LatencyPlan, measure_latency
 

@@ -21,7 +21,7 @@ from jobs.client import JobsClient, open_jobs
 from jobs.tasks import Submission
 from jobs.viewer import Viewer
 
-GAP_S = 0.1
+GAP_S = 0.5
 LOG_EVENTS = 1_000  # there before anybody comes: what a stuck client is sent at once
 WARM = 20
 SETTLE_S = 2.0

@@ -1,7 +1,6 @@
 """Reading a workspace's event log; writing is the append fragment's, in the script that changes the state."""
 
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from core.ids import WorkspaceId, new_uuid
@@ -13,16 +12,6 @@ if TYPE_CHECKING:
     import redis
 
 READ_BATCH = 256
-
-
-def append_fragment() -> str:
-    """Lua source that defines ``now_ms`` and ``append_event``; each loader of scripts prepends it."""
-    return fragment("clock") + fragment("append")
-
-
-def fragment(name: str) -> str:
-    """Lua source of one file of this package."""
-    return files("events").joinpath(f"lua/{name}.lua").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,15 @@ class SessionStream:
         """Uuid of the log that the ids belong to."""
         return self._subscription.epoch
 
+    @property
+    def is_evicted(self) -> bool:
+        """Whether the reader was sent away for being slow."""
+        return self._subscription.is_evicted
+
+    def interrupt(self) -> None:
+        """Let ``next`` return soon, on behalf of another thread; the one method that it may call."""
+        self._subscription.interrupt()
+
     def take_place(self) -> None:
         """Take a place among the session's streams, or keep it.
 

@@ -20,7 +20,7 @@ from core.ids import (
 from core.keys import LaneKeys
 from events.connect import connect, storage_errors
 from events.errors import InvalidClientId, SessionNotFound, SubscriberLimitExceeded
-from events.log import append_fragment, fragment
+from events.scripts import assembled, lua
 
 if TYPE_CHECKING:
     import redis
@@ -175,10 +175,8 @@ class ClientSessions:
 
 
 def source(name: str) -> str:
-    """Full source of a script as it is sent to Redis: shebang, fragments, the script."""
-    text = fragment(name)
-    shebang, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
-    return shebang + newline + append_fragment() + fragment("session") + rest
+    """Full source of a script as it is sent to Redis."""
+    return assembled(lua("events", name), [lua("events", "session")])
 
 
 def _workspace(session: ClientSessionId) -> WorkspaceId:

@@ -4,7 +4,6 @@ import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from redis.exceptions import NoScriptError, RedisError
@@ -12,7 +11,7 @@ from redis.exceptions import NoScriptError, RedisError
 from core.ids import new_uuid
 from core.keys import LaneKeys
 from events.connect import storage_errors
-from events.log import append_fragment
+from events.scripts import assembled, lua
 
 if TYPE_CHECKING:
     import redis
@@ -46,11 +45,7 @@ _Reply = TypeVar("_Reply")
 @cache
 def source(name: str) -> str:
     """Full source of a script as it is sent to Redis."""
-    folder = files("jobs").joinpath("lua")
-    text = folder.joinpath(f"{name}.lua").read_text("utf-8")
-    shebang, newline, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
-    ours = [folder.joinpath(f"{part}.lua").read_text("utf-8") for part in ("prelude", *FRAGMENTS[name])]
-    return shebang + newline + "\n".join([append_fragment(), *ours, rest])
+    return assembled(lua("jobs", name), [lua("jobs", part) for part in ("prelude", *FRAGMENTS[name])])
 
 
 class Scripts:

@@ -212,6 +212,10 @@ class SessionStreamQuery(Query):
     ] = MAX_LAG
 
 
+class SessionSocketQuery(SessionStreamQuery, SocketQuery):
+    """How to tell over WebSocket what a session hears, and from where on."""
+
+
 _Query = TypeVar("_Query", bound=Query)
 
 

@@ -1,6 +1,7 @@
 """Event subscriptions as server-sent event streams."""
 
 import select
+import socket
 import threading
 from collections.abc import Iterator
 from typing import Protocol
@@ -16,6 +17,7 @@ from events.hub import EventHub
 
 HEARTBEAT_S = 15.0
 STORAGE_PAUSE_S = 1.0
+SEND_BUFFER_BYTES = 128 * 1024
 
 _RETRY = b"retry: 3000\n\n"
 _HEARTBEAT = b": heartbeat\n\n"
@@ -28,6 +30,9 @@ class ClientSocket(Protocol):
     def fileno(self) -> int:
         """The socket's descriptor."""
 
+    def setsockopt(self, level: int, name: int, value: int, /) -> None:
+        """Set an option of the kernel's."""
+
 
 class EventSource(Protocol):
     """What a stream tells: a subscription to a workspace, or what a session hears of one."""
@@ -35,6 +40,13 @@ class EventSource(Protocol):
     @property
     def epoch(self) -> str:
         """Uuid of the log that the ids belong to."""
+
+    @property
+    def is_evicted(self) -> bool:
+        """Whether the reader was sent away for being slow."""
+
+    def interrupt(self) -> None:
+        """Let ``next`` return soon, on behalf of another thread."""
 
     def next(self, timeout_s: float) -> Envelope | None:
         """Give the next event, or None when there was none within ``timeout_s`` seconds."""
@@ -56,12 +68,18 @@ class Relay:
         self._heartbeat_s = heartbeat_s
         self._ending = threading.Event()
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether this process stops."""
+        return self._ending.is_set()
+
     def respond(self, source: EventSource, client: ClientSocket | None) -> Response:
         """Stream what a source tells and close it with the response.
 
         Args:
             client: the reader's socket, watched for its end; None when the server does not tell.
         """
+        bound_backlog(client)
         headers = {
             "Cache-Control": "no-cache, no-transform",
             "X-Accel-Buffering": "no",
@@ -102,6 +120,12 @@ class Relay:
                 return
             else:
                 yield _HEARTBEAT
+
+
+def bound_backlog(client: ClientSocket | None) -> None:
+    """Bound what the kernel keeps for a reader that does not read; of itself that grows to 4 MiB a client."""
+    if client is not None:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
 
 
 def frame(envelope: Envelope) -> bytes:

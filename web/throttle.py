@@ -15,6 +15,9 @@ from web.principal import PRINCIPAL, Principal
 NAMED_LIMIT = 600
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
+LIMIT_HEADER = "RateLimit"
+POLICY_HEADER = "RateLimit-Policy"
+
 _POLICY = "token"
 
 
@@ -58,8 +61,8 @@ class Throttle:
         quota: Quota | None = g.get("quota")
         if quota is not None:
             full_s = math.ceil(quota.full_ms / 1000)
-            response.headers["RateLimit-Policy"] = f'"{_POLICY}";q={quota.limit};w={WINDOW_MS // 1000}'
-            response.headers["RateLimit"] = f'"{_POLICY}";r={quota.left};t={full_s}'
+            response.headers[POLICY_HEADER] = f'"{_POLICY}";q={quota.limit};w={WINDOW_MS // 1000}'
+            response.headers[LIMIT_HEADER] = f'"{_POLICY}";r={quota.left};t={full_s}'
         return response
 
     def _limit_of(self, principal: Principal) -> int:

@@ -39,11 +39,14 @@ class Transport:
         self.client_id = client_id
         self._limit_s = limit_s
         self._limits = limits
+        is_local = is_loopback(url.host)
         self._http = httpx2.AsyncClient(
             base_url=url,
             headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=limit_s,
-            trust_env=not is_loopback(url.host),
+            trust_env=not is_local,
+            # reading all certificates takes a while; without proxy and redirects nothing here shows one
+            verify=not is_local or url.scheme == "https",
         )
 
     @property

@@ -106,3 +106,17 @@ def test_a_session_that_is_closed_ends_its_events(service: Running):
         assert [event.type for event in events][-1] == "session_closed"
         with pytest.raises(NotFound):
             session.heartbeat()
+
+
+def test_an_operator_holds_a_lane_and_lets_it_go(service: Running):
+    with Client(service.url, service.token) as client:
+        (lane,) = client.operators.lanes()
+        assert client.operators.hold(lane.workspace_id).held
+        waiting = client.dream()
+
+        assert client.operators.lanes()[0].depth == 1
+        assert not client.operators.unhold(lane.cwd).held
+        assert client.wait(waiting).outcome == "completed"
+        assert [act.action for act in client.operators.audit()][:2] == ["unhold_lane", "hold_lane"]
+        assert client.operators.workers()[0].model == "offline"
+        assert client.operators.stats().counters["ended:dream:completed"] > 0

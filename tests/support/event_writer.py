@@ -4,7 +4,7 @@ from core.ids import WorkspaceId, new_uuid
 from events.connect import connect
 from events.envelope import Envelope
 from events.hub import EventHub
-from events.log import append_fragment
+from events.scripts import append_fragment
 from events.subscription import Subscription
 from tests.support.lane import LaneUnderTest, fresh_workspace_id
 

@@ -48,6 +48,7 @@ def fuzz(
         "--max-examples": str(examples),
         "--exclude-path-regex": f"{ENDLESS}|{skipped}",
         "--request-timeout": "20",
+        "--workers": "2",
         "--warnings": "off",
         "--checks": "all",
     }

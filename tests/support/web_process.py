@@ -26,7 +26,9 @@ from web.keyring import single_token
 from web.server import serve
 
 
-def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float, paths: list[str]) -> None:
+def main(
+    listener_fd: int, redis_url: str, memory_dir: Path, paths: list[str], *, heartbeat_s: float, ping_s: float
+) -> None:
     """Serve ``paths`` until SIGTERM."""
     settings = Settings(
         redis_url=redis_url,
@@ -50,7 +52,7 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
         app = create_app(
             settings, parts, keyring=single_token(TOKEN), home=Path.home(), heartbeat_s=heartbeat_s
         )
-        app.config["SOCK_SERVER_OPTIONS"]["ping_interval"] = heartbeat_s
+        app.config["SOCK_SERVER_OPTIONS"]["ping_interval"] = ping_s
         return app
 
     configure_logs(process="web")
@@ -58,4 +60,5 @@ def main(listener_fd: int, redis_url: str, memory_dir: Path, heartbeat_s: float,
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], Path(sys.argv[3]), float(sys.argv[4]), sys.argv[5:])
+    fd, redis_url, memory_dir, heartbeat, ping, *paths = sys.argv[1:]
+    main(int(fd), redis_url, Path(memory_dir), paths, heartbeat_s=float(heartbeat), ping_s=float(ping))

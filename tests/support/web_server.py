@@ -148,7 +148,12 @@ class EventStream:
 
 @contextmanager
 def running_web(
-    redis_url: str, workspaces: list[Path], *, folder: Path, heartbeat_s: float = 15.0
+    redis_url: str,
+    workspaces: list[Path],
+    *,
+    folder: Path,
+    heartbeat_s: float = 15.0,
+    ping_s: float = 25.0,
 ) -> Iterator[WebServer]:
     """Run a web process for the body; it is gone afterwards."""
     listener = bind("127.0.0.1", 0)
@@ -157,7 +162,7 @@ def running_web(
     command = [sys.executable, "-m", "tests.support.web_process", str(listener.fileno()), redis_url]
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [*command, str(memory), str(heartbeat_s), *map(str, workspaces)],
+            [*command, str(memory), str(heartbeat_s), str(ping_s), *map(str, workspaces)],
             cwd=ROOT,
             stderr=stderr,
             pass_fds=[listener.fileno()],

@@ -12,6 +12,7 @@ from web.errors import InvalidIdempotencyKey
 from web.idempotency import IDEMPOTENCY_HEADER, REPLAYED_HEADER
 from web.interface.shapes import COMPONENTS
 from web.preference import APPLIED_HEADER, PREFER_HEADER
+from web.throttle import LIMIT_HEADER, POLICY_HEADER
 
 _UUID = {"type": "string", "format": "uuid"}
 _TEXT = {"type": "string"}
@@ -82,6 +83,8 @@ ANSWER_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
         "ETag": ("Names this state, for `If-None-Match`.", _TEXT),
         "Link": ('Where the next page is: `rel="next"`.', _TEXT),
         TRACEPARENT_HEADER: ("As it was sent.", _TEXT),
+        LIMIT_HEADER: ("Requests that the token may send now; of a token that is limited.", _TEXT),
+        POLICY_HEADER: ("Requests that it may send in so many seconds.", _TEXT),
         REPLAYED_HEADER: ("The task was made by an earlier request with the same key.", {"const": "true"}),
         APPLIED_HEADER: ("The wish that was granted.", _TEXT),
         "Content-Disposition": ("The archive's name.", _TEXT),
@@ -101,6 +104,8 @@ ANSWER_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
 _OF_ANY_ANSWER = {
     REQUEST_ID_HEADER: True,
     TRACEPARENT_HEADER: False,
+    LIMIT_HEADER: False,
+    POLICY_HEADER: False,
     "X-Content-Type-Options": True,
     "Cache-Control": True,
 }

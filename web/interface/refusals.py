@@ -8,6 +8,7 @@ from typing import Any
 
 from core.errors import InputError, MemlaneError
 from events.errors import StorageUnavailable
+from jobs.errors import RateLimitExceeded
 from web import errors
 from web.answers import ProblemDetails, ShownProblem
 from web.interface.docstrings import docstring_of
@@ -17,6 +18,7 @@ from web.interface.shapes import Shapes
 from web.problems import FRAMEWORK_CODES, JSON_MEDIA, PROBLEM_TYPE, rule_of
 from web.route import Route
 from web.schemas import REFUSALS
+from web.throttle import SAFE_METHODS
 
 _AT_THE_DOOR = (errors.HostRefused, errors.OriginRefused, MemlaneError)
 _BEHIND_THE_DOOR = (
@@ -72,6 +74,8 @@ def _kinds(route: Route, rule: str) -> Iterator[type[MemlaneError]]:
     yield from _AT_THE_DOOR
     if route.role != "open":
         yield from _BEHIND_THE_DOOR
+    if route.role != "open" and route.method not in SAFE_METHODS:
+        yield RateLimitExceeded
     yield from refusals_of_parameters(route, rule)
     if route.body is not None:
         names = {field.alias or name for name, field in route.body.model_fields.items()}

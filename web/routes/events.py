@@ -19,6 +19,7 @@ from web.sockets import Sockets
 MAX_EVENT_ID = 2**53 - 1  # beyond it JavaScript clients can't count
 CURSOR_HEADERS = ("Last-Event-ID", "X-Qwen-Event-Epoch")
 STREAM_HEADERS = ("X-Qwen-Event-Epoch", "X-Qwen-SSE-Stream-Id", "X-Accel-Buffering")
+SOCKET_HEADERS = ("X-Qwen-Event-Epoch", "Upgrade", "Sec-WebSocket-Accept")
 
 _EVENT_ID = re.compile(r"[0-9]{1,16}")
 
@@ -52,7 +53,7 @@ class EventRoutes:
             query=SocketQuery,
             reads=(*CURSOR_HEADERS, *HANDSHAKE_HEADERS),
             status=101,
-            sends=("X-Qwen-Event-Epoch", "Upgrade", "Sec-WebSocket-Accept"),
+            sends=SOCKET_HEADERS,
             refusals=(UpgradeRequired,),
         )
 
@@ -66,7 +67,7 @@ class EventRoutes:
         """Tell a workspace's events on a WebSocket, from the reader's cursor if it sends one."""
         workspace = select(self._workspaces, selector)
         require_upgrade(request)
-        after, epoch = socket_cursor_of(request)
+        after, epoch = socket_cursor_of(request, parse_query(SocketQuery, request.args))
         return self._sockets.respond(self._hub.open(workspace.id, after=after, epoch=epoch), request.environ)
 
 
@@ -76,10 +77,9 @@ def cursor_of(request: Request) -> tuple[int | None, str | None]:
     return after, request.headers.get("X-Qwen-Event-Epoch") or None
 
 
-def socket_cursor_of(request: Request) -> tuple[int | None, str | None]:
+def socket_cursor_of(request: Request, query: SocketQuery) -> tuple[int | None, str | None]:
     """Read the same of a request for a WebSocket, whose query goes before its headers."""
     after, epoch = cursor_of(request)
-    query = parse_query(SocketQuery, request.args)
     if query.last_event_id is not None:
         after = parse_event_id(query.last_event_id)
     return after, query.epoch or epoch

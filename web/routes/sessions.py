@@ -15,16 +15,25 @@ from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
 from web.answers import Heartbeat, SessionEntry
 from web.client_id import CLIENT_ID_HEADER, caller_of
-from web.errors import WorkspaceMismatch
+from web.errors import UpgradeRequired, WorkspaceMismatch
 from web.gate import entered
+from web.handshake import HANDSHAKE_HEADERS, require_upgrade
 from web.principal import principal_of
 from web.problems import json_response
-from web.query import SessionStreamQuery, parse_query
+from web.query import SessionSocketQuery, SessionStreamQuery, parse_query
 from web.relay import Relay
 from web.route import Route
-from web.routes.events import CURSOR_HEADERS, STREAM_HEADERS, cursor_of, streamed
+from web.routes.events import (
+    CURSOR_HEADERS,
+    SOCKET_HEADERS,
+    STREAM_HEADERS,
+    cursor_of,
+    socket_cursor_of,
+    streamed,
+)
 from web.schemas import SessionBody, parse_body
 from web.selector import select_folder
+from web.sockets import Sockets
 
 
 class SessionRoutes:
@@ -36,6 +45,7 @@ class SessionRoutes:
         self._sessions = sessions
         self._streams = streams
         self._relay = relay
+        self._sockets = Sockets(relay)
         self._workspaces = workspaces
 
     def routes(self) -> Iterable[Route]:
@@ -93,6 +103,19 @@ class SessionRoutes:
             sends=STREAM_HEADERS,
             refusals=(SessionNotFound, SubscriberLimitExceeded),
         )
+        yield Route(
+            name="open_session_socket",
+            method="GET",
+            path=f"{one}/events/ws",
+            view=self.converse,
+            is_global=True,
+            is_socket=True,
+            query=SessionSocketQuery,
+            reads=(*CURSOR_HEADERS, *HANDSHAKE_HEADERS),
+            status=101,
+            sends=SOCKET_HEADERS,
+            refusals=(SessionNotFound, SubscriberLimitExceeded, UpgradeRequired),
+        )
 
     def enter(self) -> Response:
         """Take part in a session; the answer says as which client."""
@@ -138,6 +161,14 @@ class SessionRoutes:
         session, (after, epoch) = self._require(session_id), cursor_of(request)
         source = self._streams.open(session, after=after, epoch=epoch, max_lag=max_lag)
         return streamed(self._relay, source, request)
+
+    def converse(self, session_id: str) -> Response:
+        """Tell the same on a WebSocket."""
+        query = parse_query(SessionSocketQuery, request.args)
+        session, (after, epoch) = self._require(session_id), socket_cursor_of(request, query)
+        require_upgrade(request)
+        source = self._streams.open(session, after=after, epoch=epoch, max_lag=query.max_queued)
+        return self._sockets.respond(source, request.environ)
 
     def _require(self, segment: str) -> ClientSessionId:
         """Read a path's segment as the id of a session that is served here, and to this caller."""

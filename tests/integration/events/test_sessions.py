@@ -1,81 +1,18 @@
 """Client sessions on a real server: one test for each answer of each script."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from core.ids import (
-    ClientId,
-    ClientSessionId,
-    WorkspaceId,
-    new_client_session_id,
-    workspace_of_client_session,
-)
-from core.keys import LaneKeys
+from core.ids import ClientId, ClientSessionId, workspace_of_client_session
 from events.connect import connect
-from events.envelope import Envelope
-from events.errors import (
-    InvalidClientId,
-    SessionNotFound,
-    StorageFull,
-    StorageUnavailable,
-    SubscriberLimitExceeded,
-)
+from events.errors import InvalidClientId, SessionNotFound, StorageFull, StorageUnavailable
 from events.log import EventLog
-from events.sessions import CLIENT_LIFE_MS, MAX_STREAMS, Caller, ClientSessions, Entry
+from events.sessions import CLIENT_LIFE_MS, Caller, Entry
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import fresh_workspace_id
 from tests.support.redis_server import kill_redis
-
-SESSION_LIFE_MS = 30 * 60_000
-KEPT_MS = 45_000
-SOMEBODY = Caller("ada")
-
-
-@dataclass
-class Site:
-    """The sessions of one workspace, and what Redis holds of them."""
-
-    redis: Any  # redis-py can't say that this client answers text
-    workspace: WorkspaceId = field(default_factory=fresh_workspace_id)
-
-    @property
-    def sessions(self) -> ClientSessions:
-        return ClientSessions(self.redis)
-
-    @property
-    def keys(self) -> LaneKeys:
-        return LaneKeys(self.workspace)
-
-    def enter(self, caller: Caller = SOMEBODY, *, is_shared: bool = True) -> Entry:
-        return self.sessions.enter(self.workspace, caller, is_shared=is_shared)
-
-    def owns(self, client: str, *, owner: str = "ada", workspace: WorkspaceId | None = None) -> bool:
-        return self.sessions.owns(workspace or self.workspace, Caller(owner, ClientId(client)))
-
-    def watch(self, session: ClientSessionId, stream: str) -> None:
-        self.sessions.watch(session, stream, kept_ms=KEPT_MS)
-
-    def events(self) -> list[Envelope]:
-        return EventLog(self.redis).read(self.workspace, after=0)
-
-    def all_there_is(self) -> dict[str, Any]:
-        """Every key of the workspace and its bytes, whatever their time."""
-        return {
-            name: self.redis.dump(name) for name in self.redis.scan_iter(f"{self.keys.base}*", count=1000)
-        }
-
-    def age(self, session: ClientSessionId) -> None:
-        """Let a session and what belongs to it be close to their ends."""
-        keys = self.keys
-        names = (keys.session(session), keys.session_clients(session), keys.session_streams(session))
-        for name in (*names, keys.single_session):
-            self.redis.pexpire(name, 60_000)
-
-    def lives(self, name: str, at_least_ms: int) -> bool:
-        left_ms = int(self.redis.pttl(name))
-        return at_least_ms - 60_000 < left_ms <= at_least_ms
+from tests.support.session_site import SESSION_LIFE_MS, SOMEBODY, Site
 
 
 @pytest.fixture
@@ -321,54 +258,13 @@ class TestClose:
         assert site.all_there_is() == before
 
 
-class TestWatch:
-    def test_has_so_many_places_and_no_more(self, site: Site):
-        session = site.enter().session
-        for number in range(MAX_STREAMS):
-            site.watch(session, f"s{number}")
-        before = site.all_there_is()
+def test_who_comes_at_the_same_time_shares_one_session(site: Site):
+    with ThreadPoolExecutor(8) as crowd:
+        entries = list(crowd.map(lambda _: site.enter(), range(32)))
 
-        with pytest.raises(SubscriberLimitExceeded) as refused:
-            site.watch(session, "one too many")
-
-        assert refused.value.limit == MAX_STREAMS == 64
-        assert site.all_there_is() == before
-        site.watch(session, "s0")  # who has one keeps it
-
-    def test_gives_a_place_away_that_was_given_up(self, site: Site):
-        session = site.enter().session
-        for number in range(MAX_STREAMS):
-            site.watch(session, f"s{number}")
-
-        site.sessions.unwatch(session, "s0")
-
-        site.watch(session, "next")
-
-    def test_gives_a_place_away_whose_holder_is_dead(self, site: Site):
-        session = site.enter().session
-        for number in range(MAX_STREAMS):
-            site.watch(session, f"s{number}")
-        site.redis.zadd(site.keys.session_streams(session), {"s7": 1})
-
-        site.watch(session, "next")
-
-        assert site.redis.zscore(site.keys.session_streams(session), "s7") is None
-
-    def test_keeps_the_session_alive(self, site: Site):
-        session = site.enter().session
-        site.age(session)
-
-        site.watch(session, "s")
-
-        assert site.lives(site.keys.session(session), SESSION_LIFE_MS)
-        assert site.lives(site.keys.session_clients(session), SESSION_LIFE_MS)
-        assert site.lives(site.keys.session_streams(session), SESSION_LIFE_MS)
-
-    def test_refuses_a_session_that_is_not_there(self, site: Site):
-        with pytest.raises(SessionNotFound):
-            site.watch(new_client_session_id(site.workspace), "s")
-
-        assert site.all_there_is() == {}
+    assert len({entry.session for entry in entries}) == 1
+    assert len({entry.client for entry in entries}) == 32
+    assert [entry.is_attached for entry in entries].count(False) == 1
 
 
 def test_sessions_and_client_ids_survive_a_crash_of_redis(own_redis: EmbeddedRedis):

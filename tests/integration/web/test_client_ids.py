@@ -24,12 +24,19 @@ def test_a_task_of_a_client_is_there_for_that_client_only(web: WebServer, own: M
 
     assert web.request("GET", f"{REMEMBER}/{task_id}", headers=as_client(own["clientId"])).status == 200
     for client in (other, ""):
-        for method, end in (("GET", ""), ("POST", "/cancel"), ("POST", "/apply")):
+        for method, end in (("GET", ""), ("POST", "/cancel"), ("POST", "/apply"), ("POST", "/retry")):
             hidden = web.request(method, f"{REMEMBER}/{task_id}{end}", headers=as_client(client))
             assert (hidden.status, hidden.raw) == (404, unknown.raw)
         for method, end in (("GET", ""), ("POST", "/cancel")):
             path = f"/workspace/memory/tasks/{task_id}{end}"
             assert web.request(method, path, headers=as_client(client)).status == 404
+        assert task_id not in listed(web, client)
+    assert task_id in listed(web, own["clientId"])
+
+
+def listed(web: WebServer, client: str) -> list[str]:
+    answer = web.request("GET", "/workspace/memory/tasks?limit=200", headers=as_client(client))
+    return [task["taskId"] for task in answer.json["tasks"]]
 
 
 def test_a_task_of_nobody_is_there_for_everybody(web: WebServer, own: Mapping[str, Any]) -> None:

@@ -11,6 +11,7 @@ from tests.support.service import id_of
 NAMED = "^/workspaces/"  # the same views as the primary's paths; `./dev bench fuzz` asks them, too
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.usefixtures("unmeasured")
 def test_every_answer_to_made_up_requests_is_described(tmp_path: Path) -> None:
     with running_memlane(tmp_path) as service:

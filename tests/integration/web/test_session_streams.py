@@ -10,9 +10,9 @@ import pytest
 from core.keys import LaneKeys
 from core.workspaces import Workspaces
 from events.connect import connect
-from tests.support.client_sessions import close, enter, post
+from tests.support.client_sessions import NO_SESSION, close, enter, post
 from tests.support.lane_driver import LaneDriver
-from tests.support.web_server import EventStream, WebServer, running_web
+from tests.support.web_server import AUTHORIZED, EventStream, WebServer, running_web
 
 REMEMBER = "/workspace/memory/remember"
 
@@ -169,3 +169,11 @@ def test_a_cursor_of_one_workspace_yields_nothing_of_it_in_another(
 
     assert "epoch_mismatch" in seen[0]
     assert task_id not in "\n".join(seen)
+
+
+def test_a_reader_that_takes_events_only_is_told_in_json_why_there_are_none(web: WebServer) -> None:
+    headers = {**AUTHORIZED, "Accept": "text/event-stream"}
+
+    answer = web.request("GET", f"/session/{NO_SESSION}/events", headers=headers)
+
+    assert (answer.status, answer.json["code"]) == (404, "session_not_found")

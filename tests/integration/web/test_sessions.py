@@ -8,8 +8,9 @@ import pytest
 
 from core.workspaces import Workspaces
 from memlane.embedded import EmbeddedRedis
-from tests.support.client_sessions import NO_SESSION, close, enter, post
-from tests.support.web_server import AUTHORIZED, WebServer, running_web
+from tests.support.client_sessions import NO_SESSION, as_client, enter, post
+from tests.support.web_app import application
+from tests.support.web_server import AUTHORIZED, WebServer
 
 REMEMBER = "/workspace/memory/remember"
 
@@ -45,6 +46,7 @@ class TestEntering:
             ({"cwd": "rel/path"}, "invalid_cwd"),
             ({"cwd": "/a" * 2049}, "invalid_cwd"),
             ({"cwd": "/a\0b"}, "workspace_mismatch"),
+            ({"cwd": "/a\r\nX-Forged: b"}, "workspace_mismatch"),
             ({"cwd": "/a\ud800"}, "workspace_mismatch"),
             ({"sessionScope": "zzz"}, "invalid_session_scope"),
             ({"sessionScope": None}, "invalid_session_scope"),
@@ -131,19 +133,22 @@ class TestKeepingAndLeaving:
 def test_everything_is_refused_while_redis_is_away_and_as_before_afterwards(
     own_redis: EmbeddedRedis, tmp_path: Path
 ) -> None:
-    with running_web(own_redis.state_url, [tmp_path], folder=tmp_path) as web:
-        entry = enter(web)
-        heartbeat = f"/session/{entry['sessionId']}/heartbeat"
+    with application(own_redis.state_url, Workspaces([str(tmp_path)])) as app:
+        web = app.test_client()
+        entry = web.post("/session", headers=AUTHORIZED).get_json()
+        one, headers = f"/session/{entry['sessionId']}", as_client(entry["clientId"])
         own_redis.stop()
         refused = [
-            post(web, "/session"),
-            post(web, heartbeat),
-            post(web, f"/session/{entry['sessionId']}/detach", client=entry["clientId"]),
-            close(web, entry["sessionId"]),
-            web.request("GET", f"/session/{entry['sessionId']}/events"),
-            post(web, REMEMBER, {"content": "x"}, client=entry["clientId"]),
+            web.post("/session", headers=AUTHORIZED),
+            web.post(f"{one}/heartbeat", headers=headers),
+            web.post(f"{one}/detach", headers=headers),
+            web.delete(one, headers=headers),
+            web.get(f"{one}/events", headers=headers),
+            web.post(REMEMBER, json={"content": "x"}, headers=headers),
         ]
         own_redis.start()
 
-        assert {(one.status, one.json["code"]) for one in refused} == {(503, "storage_unavailable")}
-        assert post(web, heartbeat, client=entry["clientId"]).status == 200
+        assert {(each.status_code, each.get_json()["code"]) for each in refused} == {
+            (503, "storage_unavailable")
+        }
+        assert web.post(f"{one}/heartbeat", headers=headers).status_code == 200

@@ -13,12 +13,13 @@ from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessag
 
 from core.workspaces import Workspaces
 from tests.integration.web.test_streams import open_streams
+from tests.support.client_sessions import NO_SESSION, close, enter
 from tests.support.documents import ROOT, code_under
 from tests.support.event_writer import EventWriter
 from tests.support.lane_driver import LaneDriver
 from tests.support.socket_client import ACCEPT, UPGRADE, SocketClient, open_socket
 from tests.support.waiting import until
-from tests.support.web_server import AUTHORIZED, TOKEN, WebServer, running_web
+from tests.support.web_server import AUTHORIZED, TOKEN, EventStream, WebServer, running_web
 from web.sockets import MAX_MESSAGE_BYTES
 
 STREAM = "/workspace/events"
@@ -159,10 +160,8 @@ def test_a_page_of_our_own_origin_may_open_one(web: WebServer) -> None:
 def test_a_ping_is_answered_while_nothing_happens(web: WebServer) -> None:
     with open_socket(web, SOCKET) as client:
         client.send(Ping(b"are you there"))
-        while isinstance(event := client.event(), Ping):
-            client.send(event.response())
 
-    assert event == Pong(b"are you there")
+        assert client.event() == Pong(b"are you there")
 
 
 def test_what_a_client_says_is_ignored(web: WebServer, writer: EventWriter) -> None:
@@ -224,8 +223,11 @@ def test_a_close_is_answered_with_its_code_and_ends_the_connection(web: WebServe
         assert client.is_cut()
 
 
-def test_a_client_that_answers_no_ping_is_cut_off(web: WebServer) -> None:
-    with open_socket(web, SOCKET) as client:
+def test_a_client_that_answers_no_ping_is_cut_off(redis_url: str, tmp_path: Path) -> None:
+    with (
+        running_web(redis_url, [tmp_path], folder=tmp_path, ping_s=0.2) as web,
+        open_socket(web, SOCKET) as client,
+    ):
         assert isinstance(client.event(), Ping)
 
         assert client.close_code() == 1008
@@ -254,6 +256,32 @@ def test_a_large_event_arrives_whole_whatever_is_sent_between(
         assert client.payload()["data"] == json.loads(payload)
 
 
+@pytest.mark.parametrize("kind", ["stream", "socket"])
+def test_a_reader_that_stops_reading_is_sent_away_when_it_reads_again(
+    web: WebServer, redis_url: str, workspaces: Workspaces, kind: str
+) -> None:
+    second = list(workspaces)[1].id
+    writer, path = EventWriter(redis_url, second), f"/workspaces/{second}/events"
+    payload = json.dumps({"n": "x" * 8_000})
+    with (
+        web.stream(path) if kind == "stream" else open_socket(web, f"{path}/ws") as idle,
+        open_socket(web, f"{path}/ws") as quick,
+    ):
+        for _ in range(30):  # far more than the kernel keeps of a stream
+            writer.append(20, payload=payload)
+            for _ in range(20):
+                assert quick.payload()["type"] == "memory_changed"
+
+        if isinstance(idle, EventStream):
+            assert idle.block() == "retry: 3000"
+        seen = [idle.payload()]
+        while seen[-1]["type"] != "client_evicted":
+            seen.append(idle.payload())
+    ids = [event["id"] for event in seen if "id" in event]
+    assert ids == list(range(ids[0], ids[0] + len(ids)))
+    assert len(ids) < 600
+
+
 def test_a_client_that_is_too_slow_is_told_and_closed_to_come_again(
     web: WebServer, writer: EventWriter
 ) -> None:
@@ -263,6 +291,40 @@ def test_a_client_that_is_too_slow_is_told_and_closed_to_come_again(
 
         assert (evicted["type"], evicted["data"]["reason"]) == ("client_evicted", "queue_overflow")
         assert client.close_code() == 1013
+
+
+def test_a_session_is_heard_on_a_socket_until_it_is_closed(
+    web: WebServer, workspaces: Workspaces, writer: EventWriter
+) -> None:
+    entry = enter(web, cwd=workspaces.primary.path, sessionScope="thread")
+    with open_socket(web, f"/session/{entry['sessionId']}/events/ws?maxQueued=16") as client:
+        writer.append()
+        first = client.payload()
+        assert close(web, entry["sessionId"], client=entry["clientId"]).status == 204
+        last = client.payload()
+
+        assert client.close_code() == 1000
+        assert client.is_cut()
+    assert [event["type"] for event in (first, last)] == ["memory_changed", "session_closed"]
+
+
+@pytest.mark.parametrize(
+    ("session", "query", "changes", "status", "code"),
+    [
+        (NO_SESSION, "", {}, 404, "session_not_found"),
+        (None, "?maxQueued=15", {}, 400, "invalid_max_queued"),
+        (None, "", {"Upgrade": "h2c"}, 426, "upgrade_required"),
+        (None, "", {"Authorization": ""}, 401, "unauthorized"),
+    ],
+)
+def test_a_socket_of_a_session_is_refused_in_json(
+    web: WebServer, session: str | None, query: str, changes: dict[str, str], status: int, code: str
+) -> None:
+    path = f"/session/{session or enter(web)['sessionId']}/events/ws{query}"
+
+    answer = web.request("GET", path, headers={**AUTHORIZED, **UPGRADE, **changes})
+
+    assert (answer.status, answer.json["code"]) == (status, code)
 
 
 def test_the_example_of_the_page_shows_events(web: WebServer, writer: EventWriter) -> None:

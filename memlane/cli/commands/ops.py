@@ -1,0 +1,90 @@
+"""`memlane ops`."""
+
+from typing import Annotated
+
+import typer
+
+from memlane.cli import options
+
+ops = typer.Typer(
+    help="""See lanes, workers and the audit; hold lanes.
+
+    It asks a running service. The token needs the role operator; the owner's has it.""",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+_Workspace = Annotated[str, typer.Argument(metavar="DIR|ID", show_default=False, help="A served workspace.")]
+_Refused = Annotated[bool, typer.Option("--refused", help="Who was refused, in place of what was done.")]
+_Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, help="How many at most.")]
+
+
+@ops.command()
+def lanes(
+    *, json: options.Json = False, url: options.Url = None, token_file: options.TokenFile = None
+) -> None:
+    """Show how the lanes stand."""
+    from memlane.cli.connection import place_of
+    from memlane.cli.ops import show_lanes
+
+    raise typer.Exit(show_lanes(place_of(url=url, token_file=token_file, workspace=None), as_json=json))
+
+
+@ops.command()
+def workers(
+    *, json: options.Json = False, url: options.Url = None, token_file: options.TokenFile = None
+) -> None:
+    """Show the workers that live."""
+    from memlane.cli.connection import place_of
+    from memlane.cli.ops import show_workers
+
+    raise typer.Exit(show_workers(place_of(url=url, token_file=token_file, workspace=None), as_json=json))
+
+
+@ops.command()
+def hold(
+    workspace: _Workspace,
+    *,
+    json: options.Json = False,
+    url: options.Url = None,
+    token_file: options.TokenFile = None,
+) -> None:
+    """Let a lane start no further task; what runs goes on, and tasks are accepted."""
+    from memlane.cli.connection import place_of
+    from memlane.cli.ops import turn
+
+    place = place_of(url=url, token_file=token_file, workspace=workspace)
+    raise typer.Exit(turn(place, is_held=True, as_json=json))
+
+
+@ops.command()
+def unhold(
+    workspace: _Workspace,
+    *,
+    json: options.Json = False,
+    url: options.Url = None,
+    token_file: options.TokenFile = None,
+) -> None:
+    """Let a lane go on."""
+    from memlane.cli.connection import place_of
+    from memlane.cli.ops import turn
+
+    place = place_of(url=url, token_file=token_file, workspace=workspace)
+    raise typer.Exit(turn(place, is_held=False, as_json=json))
+
+
+@ops.command()
+def audit(
+    *,
+    refused: _Refused = False,
+    limit: _Limit = 50,
+    json: options.Json = False,
+    url: options.Url = None,
+    token_file: options.TokenFile = None,
+) -> None:
+    """Show who did what, newest first."""
+    from memlane.cli.connection import place_of
+    from memlane.cli.ops import show_audit
+
+    place = place_of(url=url, token_file=token_file, workspace=None)
+    raise typer.Exit(show_audit("refused" if refused else "done", place, limit=limit, as_json=json))
