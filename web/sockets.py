@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from http import HTTPStatus
 from types import SimpleNamespace
 from typing import Any
 from wsgiref.types import WSGIEnvironment
@@ -46,7 +47,11 @@ class Sockets:
         # compression would cost each connection 300 KB, for messages of some hundred bytes
         environ.pop("HTTP_SEC_WEBSOCKET_EXTENSIONS", None)
         with closing(source):
-            return self._upgrade(source, wire)
+            try:
+                return self._upgrade(source, wire)
+            except OSError as error:
+                _log.debug("socket_lost", reason=type(error).__name__)
+                return Response(status=HTTPStatus.BAD_REQUEST)  # to nobody: it left before it was let in
 
     def _tell(self, client: Server, source: EventSource, wire: Wire) -> None:
         wire.forget_by(client.input_buffer.clear)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.acceptance.faults.conftest import MakeCluster
 from tests.support.child_processes import children_of
-from tests.support.cluster import Cluster
+from tests.support.cluster import START_LIMIT_S, Cluster
 from tests.support.gates import Gates
 from tests.support.service import kill
 from tests.support.socket_client import open_socket
@@ -31,9 +31,18 @@ def two_instances(cluster: Cluster, folder: Path) -> Iterator[list[WebServer]]:
             (folder / name).mkdir()
             url = cluster.redis.state_url
             webs.append(stack.enter_context(running_web(url, cluster.folders, folder=folder / name)))
+        for web in webs:
+            until(lambda: answers(web), limit_s=START_LIMIT_S)  # noqa: B023 - asked before the next
         for _ in range(2):
-            cluster.begin_worker()
+            cluster.start_worker()
         yield webs
+
+
+def answers(web: WebServer) -> bool:
+    try:
+        return web.request("GET", "/health").status == 200
+    except TimeoutError:
+        return False
 
 
 @contextmanager

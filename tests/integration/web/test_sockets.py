@@ -24,6 +24,7 @@ from web.sockets import MAX_MESSAGE_BYTES
 
 STREAM = "/workspace/events"
 SOCKET = "/workspace/events/ws"
+RESET = b"\1\0\0\0\0\0\0\0"  # as SO_LINGER: closing drops what was not sent, and resets
 
 
 @pytest.fixture(scope="module")
@@ -234,13 +235,25 @@ def test_a_client_that_answers_no_ping_is_cut_off(redis_url: str, tmp_path: Path
         assert client.is_cut()
 
 
-@pytest.mark.parametrize("linger", [b"\0" * 8, b"\1\0\0\0\0\0\0\0"])
+@pytest.mark.parametrize("linger", [b"\0" * 8, RESET])
 def test_a_client_that_vanished_gives_its_place_up(web: WebServer, linger: bytes) -> None:
     with open_socket(web, SOCKET) as client:
         until(lambda: open_streams(web) == 1)
-        client.peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)  # the second way resets
+        client.peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
 
     until(lambda: open_streams(web) == 0)
+
+
+def test_clients_that_vanish_before_they_are_let_in_do_no_harm(web: WebServer) -> None:
+    lines = [f"GET {SOCKET} HTTP/1.1", f"Host: localhost:{web.port}"]
+    lines += [f"{name}: {value}" for name, value in (AUTHORIZED | UPGRADE).items()]
+    for _ in range(20):
+        with web.connect() as peer:
+            peer.sendall("\r\n".join([*lines, "", ""]).encode())
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+
+    until(lambda: open_streams(web) == 0)
+    assert "Traceback" not in web.log.read_text()
 
 
 def test_a_large_event_arrives_whole_whatever_is_sent_between(
@@ -262,7 +275,8 @@ def test_a_reader_that_stops_reading_is_sent_away_when_it_reads_again(
 ) -> None:
     second = list(workspaces)[1].id
     writer, path = EventWriter(redis_url, second), f"/workspaces/{second}/events"
-    payload = json.dumps({"n": "x" * 8_000})
+    facts = {"scope": "managed", "source": "workspace_memory_remember", "touchedScopes": ["user"]}
+    payload = json.dumps({**facts, "taskId": "x" * 8_000})
     with (
         web.stream(path) if kind == "stream" else open_socket(web, f"{path}/ws") as idle,
         open_socket(web, f"{path}/ws") as quick,
