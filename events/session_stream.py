@@ -38,7 +38,7 @@ class SessionStreams:
         """Subscribe to what a session of a configured workspace hears.
 
         Args:
-            after, epoch, max_lag: as for ``EventHub.open``.
+            after, epoch, max_lag: as for ``EventHub.open``; 0 asks for all since the session was made.
 
         Raises:
             SessionNotFound: there is no such session (any more).
@@ -48,6 +48,8 @@ class SessionStreams:
         workspace = workspace_of_client_session(session)
         if workspace is None:
             raise SessionNotFound(session)
+        if after == 0:  # a new session is no reason to hear what happened before it
+            after = self._sessions.began_after(session)
         subscription = self._hub.open(workspace, after=after, epoch=epoch, max_lag=max_lag)
         stream = SessionStream(subscription, self._sessions, session, keep_every_ms=self._keep_every_ms)
         with ExitStack() as undoing:

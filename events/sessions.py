@@ -90,7 +90,7 @@ class ClientSessions:
         keys = LaneKeys(workspace)
         fresh = (new_client_session_id(workspace), "1" if is_shared else "0")
         args = (keys.base, *fresh, caller.client or "", new_client_id(), caller.owner)
-        session, was_there, client, created_ms = self._call("enter", [keys.single_session], args)
+        session, was_there, client, created_ms = self._call("enter", [keys.single_session, keys.lane], args)
         return Entry(ClientSessionId(session), ClientId(client), was_there == "1", int(created_ms))
 
     def owns(self, workspace: WorkspaceId, caller: Caller) -> bool:
@@ -117,6 +117,16 @@ class ClientSessions:
         answer, *at_ms = self._call("heartbeat", _keys(session, caller), _args(session, caller))
         _require(answer, session, caller)
         return int(at_ms[0])
+
+    def began_after(self, session: ClientSessionId) -> int:
+        """Id of the workspace's newest event when a session was made; 0 if there is no such session.
+
+        Raises:
+            StorageUnavailable: Redis gave no answer.
+        """
+        with storage_errors():
+            newest = self._redis.hget(LaneKeys(_workspace(session)).session(session), "beganAfter")
+        return int(newest or 0)
 
     def leave(self, session: ClientSessionId, caller: Caller) -> None:
         """End the caller's part in a session; does nothing if it has none. Its client id stays registered.

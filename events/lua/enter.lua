@@ -1,10 +1,11 @@
 -- Take part in a session: the workspace's shared one, or a new one. A client id that is this owner's is kept.
--- KEYS: single
+-- KEYS: single, lane
 -- ARGV: base of the workspace's keys, of which are those of the session and of the client's registration; fresh session
 --       id, '1' to share a session or '0', client id or '', fresh client id, owner
 -- Returns: {session id, '1' if it was there before, client id, ms at which the session was made}
 -- Repeat-safe: with the same fresh ids it makes nothing anew.
-local single, base, fresh, is_shared, asked, owner = KEYS[1], ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4], ARGV[6]
+local single, lane = KEYS[1], KEYS[2]
+local base, fresh, is_shared, asked, owner = ARGV[1], ARGV[2], ARGV[3] == '1', ARGV[4], ARGV[6]
 local now = now_ms()
 
 local function session_key(id)
@@ -25,6 +26,7 @@ if asked ~= '' and redis.call('GET', registration_key(asked)) == owner then
 end
 local key = session_key(id)
 redis.call('HSETNX', key, 'createdAtMs', string.format('%.0f', now))
+redis.call('HSETNX', key, 'beganAfter', redis.call('HGET', lane, 'eventSeq') or '0')
 if is_shared then
   redis.call('SET', single, id)
 end

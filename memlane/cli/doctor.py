@@ -69,7 +69,7 @@ def run(workspace: Path | None, *, fix: bool, as_json: bool) -> Exit:
         mend(base, before)
         after = examine(base, _roots(settings, base, workspace))
     mended = [finding for finding in before if finding not in after]
-    left: list[Trouble] = [*after, *_look_at_tokens(settings)]
+    left: list[Trouble] = [*after, *(_look_at_tokens(settings) if workspace is None else ())]
     sys.stdout.write(_as_json(left, mended) if as_json else _as_text(left, mended))
     return Exit.TASK_FAILED if left else Exit.OK
 

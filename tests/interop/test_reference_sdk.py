@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memlane.client import Client
 from tests.support import reference
 from tests.support.memlane_up import Running, environment, running_memlane
 
@@ -51,7 +52,9 @@ def told_by(scenario: str, service: Running, folder: Path) -> Any:
 
 @pytest.fixture(scope="module")
 def session(service: Running, folder: Path) -> Any:
-    """What the SDK gave of a session, from its beginning to its end."""
+    """What the SDK gave of a session, from its beginning to its end, in a workspace that has a past."""
+    with Client(service.url, service.token) as client:
+        client.wait(client.remember("The plane is late."))
     return told_by("session", service, folder)
 
 
@@ -85,7 +88,7 @@ def test_its_errors_have_the_status_and_code_of_the_contract(service: Running, f
 
 def test_a_session_hears_of_its_clients_tasks(session: Any):
     own = session["session"]["clientId"]
-    change = session["heard"][-1]
+    (change,) = [event for event in session["heard"] if event["type"] == "memory_changed"]
 
     assert (change["data"]["scope"], change["originatorClientId"]) == ("managed", own)
     assert session["beat"]["clientId"] == own

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.support.web_server import AUTHORIZED, Answer, WebServer
+from tests.support.web_server import AUTHORIZED, Answer, Requests
 
 NO_SESSION = "00000000-0000-4000-8000-000000000000"
 
@@ -14,12 +14,12 @@ def as_client(client: str) -> dict[str, str]:
     return {**AUTHORIZED, "Content-Type": "application/json", "X-Qwen-Client-Id": client}
 
 
-def post(web: WebServer, path: str, body: Any = None, *, client: str = "") -> Answer:
+def post(web: Requests, path: str, body: Any = None, *, client: str = "") -> Answer:
     """Post JSON as a client."""
     return web.request("POST", path, headers=as_client(client), body=json.dumps(body or {}).encode())
 
 
-def enter(web: WebServer, **body: Any) -> Mapping[str, Any]:
+def enter(web: Requests, **body: Any) -> Mapping[str, Any]:
     """Take part in a session."""
     answer = post(web, "/session", body)
     assert answer.status == 200, answer.raw
@@ -27,6 +27,6 @@ def enter(web: WebServer, **body: Any) -> Mapping[str, Any]:
     return entry
 
 
-def close(web: WebServer, session: str, *, client: str = "") -> Answer:
+def close(web: Requests, session: str, *, client: str = "") -> Answer:
     """Close a session as a client."""
     return web.request("DELETE", f"/session/{session}", headers=as_client(client))

@@ -1,5 +1,6 @@
 """The web application inside of a test's own process, without a server around it."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 from flask import Flask
 
 from core.settings import Settings
-from core.workspaces import Workspaces
+from core.workspaces import Workspace, Workspaces
 from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs
@@ -18,6 +19,7 @@ from tests.support.web_server import AUTHORIZED, Answer, Requests
 from web.app import WebParts, create_app
 from web.keyring import Keyring, single_token
 
+PLACEHOLDERS = {"scope": "user", "path:path": "user/tea.md"}
 NO_MEMORY = Library(Path("/srv/no-memory"), local=False)
 
 
@@ -34,6 +36,12 @@ class AppRequests(Requests):
         answer = self._app.test_client().open(path, method=method, headers=dict(headers), data=body)
         lower = {name.lower(): value for name, value in answer.headers.items()}
         return Answer(answer.status_code, lower, answer.data)
+
+
+def path_of(rule: str, workspace: Workspace) -> str:
+    """A path that a rule serves; what else it names need not be there."""
+    names = PLACEHOLDERS | {"selector": workspace.id, "workspace": workspace.id}
+    return re.sub("<([^>]+)>", lambda match: names.get(match[1], "x"), rule)
 
 
 @contextmanager

@@ -74,8 +74,8 @@ def _kinds(route: Route, rule: str) -> Iterator[type[MemlaneError]]:
     yield from _AT_THE_DOOR
     if route.role != "open":
         yield from _BEHIND_THE_DOOR
-    if route.role != "open" and route.method not in SAFE_METHODS:
-        yield RateLimitExceeded
+        if route.method not in SAFE_METHODS:
+            yield RateLimitExceeded
     yield from refusals_of_parameters(route, rule)
     if route.body is not None:
         names = {field.alias or name for name, field in route.body.model_fields.items()}

@@ -14,7 +14,7 @@ def doctor(*, workspace: _Workspace = None, fix: _Fix = False, json: _Json = Fal
     """Find what is wrong with the memory on this machine.
 
     It says how to mend it. With a WORKSPACE it looks only at its memory and the user's, else at all of the
-    memory base. No service has to run.
+    memory base and at the file of named tokens. No service has to run.
 
     Exit code 1 means that something was found, and with --fix that something is left.
     """

@@ -1,5 +1,6 @@
 """A session's stream: whose end it tells, when it ends, its place."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -83,6 +84,36 @@ def test_the_end_of_another_session_is_nothing_to_it(site: Site):
     event = stream.next(WAIT_S)
     assert event is not None
     assert event.id == 2
+
+
+def test_from_its_beginning_means_from_that_of_its_session(site: Site):
+    site.sessions.close(site.session, SOMEBODY)
+    site.session = site.enter()
+    ending = site.enter()
+    stream = site.open(after=0)
+    replayed = stream.next(WAIT_S)
+    site.sessions.close(site.session, SOMEBODY)
+
+    event = stream.next(WAIT_S)
+
+    assert site.sessions.began_after(ending) == 1
+    assert replayed is not None
+    assert (replayed.type, json.loads(replayed.data_json)["replayedCount"]) == ("replay_complete", 0)
+    assert event is not None
+    assert (event.type, event.id) == ("session_closed", 2)
+
+
+def test_a_cursor_from_before_its_session_is_good_all_the_same(site: Site):
+    for _ in range(2):
+        site.sessions.close(site.enter(), SOMEBODY)
+    site.session = site.enter()
+    site.sessions.close(site.enter(), SOMEBODY)
+
+    replayed = site.open(after=1).next(WAIT_S)
+
+    assert replayed is not None
+    assert replayed.type == "replay_complete"
+    assert json.loads(replayed.data_json)["replayedCount"] == 2
 
 
 def test_a_reader_that_is_behind_is_told_of_the_end_all_the_same(site: Site):

@@ -62,6 +62,7 @@ def test_a_tokens_file_that_can_not_be_used_is_found(memory_base, capsys, tmp_pa
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["code"], finding["path"], finding["mendable"]) == ("tokens_unusable", str(tokens), False)
     assert tokens.read_text() == "{"
+    assert run("doctor", str(memory_base.workspace)) == 0
 
 
 def test_fix_ends_with_zero_when_nothing_is_left(memory_base):

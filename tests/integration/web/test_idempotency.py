@@ -14,6 +14,7 @@ from jobs.limits import MAX_PENDING
 from memory.document import render_document
 from memory.paths import find_roots
 from tests.support.archives import tarred
+from tests.support.client_sessions import enter
 from tests.support.lane_driver import LaneDriver
 from tests.support.web_app import AppRequests, application
 from tests.support.web_server import AUTHORIZED, Answer
@@ -100,6 +101,17 @@ def test_a_key_is_a_kinds_and_a_workspaces_own(
 
     assert {accepted(answer)[::2] for answer in answers} == {(202, None)}
     assert len({answer.json["taskId"] for answer in answers}) == 4
+
+
+def test_a_key_is_a_clients_own(api: AppRequests, key: dict[str, str]) -> None:
+    clients = [{"X-Qwen-Client-Id": enter(api)["clientId"]} for _ in range(2)]
+
+    first, other = (api.post(REMEMBER, FACT, headers={**key, **client}) for client in clients)
+    again = api.post(REMEMBER, FACT, headers={**key, **clients[0]})
+
+    assert accepted(other)[::2] == (202, None)
+    assert accepted(again) == (202, first.json["taskId"], "true")
+    assert first.json["taskId"] != other.json["taskId"]
 
 
 def test_what_was_accepted_is_told_with_its_result_once_there_is_one(

@@ -1,19 +1,17 @@
 """What goes with any route: media types, methods, HEAD, OPTIONS, trace context."""
 
-import re
 from collections.abc import Iterator
 
 import pytest
 from flask import Flask
 
 from core.workspaces import Workspaces
-from tests.support.web_app import application
+from tests.support.web_app import application, path_of
 from tests.support.web_server import AUTHORIZED
-from web.route import Route, routes_of
+from web.route import routes_of
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 HTML_ONLY = {**AUTHORIZED, "Accept": "text/html"}
-PLACEHOLDERS = {"scope": "user", "path:path": "user/tea.md"}
 
 
 @pytest.fixture(scope="module")
@@ -22,18 +20,15 @@ def app(redis_url: str, workspaces: Workspaces) -> Iterator[Flask]:
         yield made
 
 
-def path_of(route: Route, workspaces: Workspaces) -> str:
-    names = PLACEHOLDERS | {"selector": workspaces.primary.id, "workspace": workspaces.primary.id}
-    return re.sub("<([^>]+)>", lambda match: names.get(match[1], "x"), route.rules[-1])
-
-
 def test_who_takes_no_answer_of_a_route_is_told_so_and_nothing_done(
     app: Flask, workspaces: Workspaces
 ) -> None:
     client = app.test_client()
     asked = [route for route in routes_of(app).values() if route.answer is not None and route.role != "open"]
     for route in asked:
-        answer = client.open(path_of(route, workspaces), method=route.method, headers=HTML_ONLY)
+        answer = client.open(
+            path_of(route.rules[-1], workspaces.primary), method=route.method, headers=HTML_ONLY
+        )
         assert answer.status_code == 406, route.name
         assert answer.get_json() == {"error": "Not Acceptable", "code": "not_acceptable"}
     assert {"remember", "find_task", "list_documents", "capabilities"} <= {route.name for route in asked}
@@ -64,7 +59,7 @@ def test_head_says_what_get_would_without_a_body(app: Flask, workspaces: Workspa
     client = app.test_client()
     for route in routes_of(app).values():
         if route.method == "GET" and "text/event-stream" not in route.media:
-            path = path_of(route, workspaces)
+            path = path_of(route.rules[-1], workspaces.primary)
             got, head = client.get(path, headers=AUTHORIZED), client.head(path, headers=AUTHORIZED)
             assert (head.status_code, head.data) == (got.status_code, b""), route.name
             assert head.content_type == got.content_type
@@ -73,7 +68,7 @@ def test_head_says_what_get_would_without_a_body(app: Flask, workspaces: Workspa
 def test_other_methods_and_options_tell_what_there_is(app: Flask, workspaces: Workspaces) -> None:
     client = app.test_client()
     for route in routes_of(app).values():
-        path = path_of(route, workspaces)
+        path = path_of(route.rules[-1], workspaces.primary)
         refused = client.patch(path, headers=AUTHORIZED)
         told = client.options(path, headers=AUTHORIZED)
         assert (refused.status_code, told.status_code) == (405, 200), route.name

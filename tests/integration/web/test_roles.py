@@ -1,6 +1,5 @@
 """Every route of the table, asked with every kind of token, in both forms of its path."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +12,10 @@ from core.workspaces import Workspace, Workspaces
 from events.connect import connect
 from tests.support.callers import OWNER, Caller, keyring_of, named
 from tests.support.lane import LaneUnderTest
-from tests.support.web_app import application
+from tests.support.web_app import application, path_of
 from web.route import Route, routes_of
 
 REFUSED = (401, 403)
-PLACEHOLDERS = {"scope": "user", "path:path": "user/tea.md"}
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +64,10 @@ def asks(app: Flask, workspaces: Workspaces) -> Iterator[Ask]:
     for route in routes_of(app).values():
         for rule in route.rules:
             if "<selector>" in rule:
-                yield from (Ask(route, filled(rule, workspace), workspace) for workspace in workspaces)
+                yield from (Ask(route, path_of(rule, workspace), workspace) for workspace in workspaces)
             else:
                 meant = None if route.is_global else workspaces.primary
-                yield Ask(route, filled(rule, workspaces.primary), meant)
-
-
-def filled(rule: str, workspace: Workspace) -> str:
-    """A path that the rule serves; what else it names need not be there."""
-    names = PLACEHOLDERS | {"selector": workspace.id, "workspace": workspace.id}
-    return re.sub("<([^>]+)>", lambda match: names.get(match[1], "x"), rule)
+                yield Ask(route, path_of(rule, workspaces.primary), meant)
 
 
 def status(app: Flask, method: str, path: str, caller: Caller, **sent: Any) -> int:

@@ -35,7 +35,8 @@ def test_a_session_hears_its_workspace(web: WebServer, own: Mapping[str, Any], l
     with web.stream(f"/session/{own['sessionId']}/events") as stream:
         opened(stream)
         task_id = post(web, REMEMBER, {"content": "x"}, client=own["clientId"]).json["taskId"]
-        lane.complete(task_id, memory_changed={"scope": "managed", "taskId": task_id})
+        changed = {"scope": "managed", "source": "workspace_memory_remember", "taskId": task_id}
+        lane.complete(task_id, memory_changed={**changed, "touchedScopes": ["user"]})
 
         while (payload := stream.payload())["type"] != "memory_changed":
             pass

@@ -8,6 +8,7 @@ from core.ids import TaskId, new_task_id
 from core.keys import LaneKeys
 from core.workspaces import Workspaces
 from events.connect import connect
+from tests.support.client_sessions import enter
 from tests.support.lane_driver import LaneDriver
 from tests.support.web_app import AppRequests
 
@@ -70,6 +71,21 @@ def test_tasks_are_listed_by_kind_status_and_outcome(api: AppRequests, lane: Lan
     assert listed(api, "outcome=completed") == [done]
     assert listed(api, "status=queued&outcome=failed") == []
     lane.complete(running)
+
+
+def test_a_client_is_shown_its_own_tasks_and_those_of_nobody(api: AppRequests) -> None:
+    ours, theirs = ({"X-Qwen-Client-Id": enter(api)["clientId"]} for _ in range(2))
+    nobodys = remember(api)
+    task = api.post(f"{MEMORY}/remember", {"content": "x"}, headers=ours).json["taskId"]
+
+    seen = [
+        [one["taskId"] for one in api.get(TASKS, headers=headers).json["tasks"]]
+        for headers in (ours, theirs, {})
+    ]
+
+    assert seen == [[task, nobodys], [nobodys], [nobodys]]
+    assert api.get(TASKS, headers={"X-Qwen-Client-Id": "client_nope"}).json["code"] == "invalid_client_id"
+    assert api.post(f"{MEMORY}/remember/{task}/retry", {}, headers=theirs).status == 404
 
 
 def test_a_listed_task_is_shown_without_its_result(api: AppRequests, lane: LaneDriver) -> None:
