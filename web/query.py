@@ -166,7 +166,9 @@ class AuditQuery(Query):
 
     limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
     outcome: ActOutcome = "done"
-    cursor: str | Absent = None
+    cursor: Annotated[
+        str | Absent, Field(json_schema_extra={"pattern": r"^[1-9][0-9]{0,14}-[0-9]{1,15}$"})
+    ] = None
 
 
 _RECORDED: Final[Mapping[ShownStatus, frozenset[Status]]] = {
