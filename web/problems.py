@@ -44,7 +44,7 @@ from memory.errors import (
     RevisionUndone,
 )
 from web import errors
-from web.answers import ProblemDetails, ShownProblem
+from web.answers.problems import ProblemDetails, ShownProblem
 
 JSON_MEDIA = "application/json"
 JSON_TYPE = f"{JSON_MEDIA}; charset=utf-8"

@@ -20,9 +20,9 @@ from core.ids import Kind
 from events.subscription import LAG_LIMITS, MAX_LAG
 from jobs.audit import ActOutcome
 from jobs.tasks import STATUSES, Status
-from web.answers import Absent
+from web.answers.shown import Absent
+from web.answers.tasks import Outcome, ShownStatus
 from web.errors import InvalidMaxQueued, InvalidScope
-from web.schemas import Outcome, ShownStatus
 
 MAX_NUMBER_DIGITS = 9
 MAX_TEXT_CHARS = 1_000

@@ -10,7 +10,7 @@ from core.errors import InputError, MemlaneError
 from events.errors import StorageUnavailable
 from jobs.errors import RateLimitExceeded
 from web import errors
-from web.answers import ProblemDetails, ShownProblem
+from web.answers.problems import ProblemDetails, ShownProblem
 from web.interface.docstrings import docstring_of
 from web.interface.headers import references_to
 from web.interface.parameters import refusals_of_parameters

@@ -10,7 +10,7 @@ from core.workspaces import Workspace, Workspaces
 from events.errors import StorageUnavailable
 from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
-from web.answers import Capabilities, FeatureDetails, Limits, ServedWorkspace
+from web.answers.service import Capabilities, FeatureDetails, Limits, ServedWorkspace
 from web.errors import Forbidden
 from web.principal import Principal, principal_of
 from web.problems import json_response

@@ -10,7 +10,7 @@ from core.text import well_formed
 from core.workspaces import Workspaces
 from memory.errors import StoreUnusable
 from memory.library import Library, ListedDocument, Listing
-from web.answers import DocumentPage, SearchHits, ShownDocument, ShownIndex
+from web.answers.memory import DocumentPage, SearchHits, ShownDocument, ShownIndex
 from web.errors import DocumentNotFound
 from web.memory_view import describe_document, describe_hit, describe_left_out, describe_listed
 from web.offload import offload

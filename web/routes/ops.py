@@ -10,19 +10,10 @@ from core.errors import InputError
 from core.workspaces import Workspaces
 from jobs.audit import Act, is_cursor
 from jobs.oversight import Oversight
-from web.answers import Shown
+from web.answers.operators import ActList, LaneList, ShownLane, Stats, WorkerList
+from web.answers.shown import Shown
 from web.errors import WorkspaceMismatch
-from web.ops_view import (
-    ActList,
-    LaneList,
-    ShownLane,
-    Stats,
-    WorkerList,
-    show_act,
-    show_lane,
-    show_load,
-    show_worker,
-)
+from web.ops_view import show_act, show_lane, show_load, show_worker
 from web.paging import link_to_next
 from web.principal import principal_of
 from web.problems import json_response

@@ -11,8 +11,9 @@ from jobs.client import JobsClient
 from memory.errors import CommitConflict, RevisionNotFound, RevisionPruned, RevisionUndone, StoreUnusable
 from memory.library import Library
 from memory.revisions import RevisionPage
-from web.answers import RevisionPage as ShownPage
-from web.answers import ShownRevision
+from web.answers.memory import RevisionPage as ShownPage
+from web.answers.memory import ShownRevision
+from web.answers.tasks import TaskObject
 from web.memory_view import describe_changes, describe_revision
 from web.offload import offload
 from web.paging import link_to_next
@@ -20,7 +21,6 @@ from web.problems import json_response
 from web.query import RevisionsQuery, parse_query
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route, always
-from web.schemas import TaskObject
 from web.selector import select
 
 

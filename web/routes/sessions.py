@@ -13,7 +13,7 @@ from core.workspaces import Workspaces
 from events.errors import SessionNotFound, SubscriberLimitExceeded
 from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
-from web.answers import Heartbeat, SessionEntry
+from web.answers.sessions import Heartbeat, SessionEntry
 from web.client_id import CLIENT_ID_HEADER, caller_of
 from web.errors import UpgradeRequired, WorkspaceMismatch
 from web.gate import entered

@@ -10,13 +10,13 @@ from werkzeug.wrappers import Response
 from core.workspaces import Workspace, Workspaces
 from jobs.errors import TaskFinished
 from jobs.tasks import Task
+from web.answers.tasks import TaskObject, TaskPage
 from web.client_id import CLIENT_ID_HEADER
 from web.paging import link_to_next
 from web.preference import APPLIED_HEADER, PREFER_HEADER, wait_in
 from web.problems import json_response, revalidated
 from web.query import TasksQuery, parse_query
 from web.route import Route, always
-from web.schemas import TaskObject, TaskPage
 from web.selector import select
 from web.task_place import ANY, PLACES, TaskPlace
 from web.task_view import describe, describe_listed
