@@ -8,9 +8,9 @@ from events.payloads import PAYLOADS, WITHOUT_ID
 from web.interface.docstrings import docstring_of
 from web.interface.parameters import path_parameters_of, template_of
 from web.interface.shapes import COMPONENTS, Shapes
+from web.negotiation import JSON_MEDIA
+from web.relay import EVENT_STREAM
 from web.route import Route
-
-EVENT_STREAM = "text/event-stream"
 
 _ABOUT = (
     "Each workspace has one log of events. Streams relay it, as server-sent events or over WebSocket, one "
@@ -28,7 +28,7 @@ def asyncapi_of(routes: Iterable[Route]) -> dict[str, Any]:
     return {
         "asyncapi": "3.0.0",
         "info": {"title": "memlane", "version": own_version(), "description": _ABOUT},
-        "defaultContentType": "application/json",
+        "defaultContentType": JSON_MEDIA,
         "channels": channels,
         "operations": {
             f"tell_{name}": {"action": "send", "channel": {"$ref": f"#/channels/{name}"}} for name in channels

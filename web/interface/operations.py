@@ -12,8 +12,8 @@ from web.interface.headers import references_to
 from web.interface.parameters import parameters_of, template_of
 from web.interface.refusals import describe_refused, refused_of
 from web.interface.shapes import COMPONENTS, Shapes
+from web.negotiation import JSON_MEDIA
 from web.preference import APPLIED_HEADER
-from web.problems import JSON_MEDIA
 from web.route import Route
 
 BEARER = "bearer"

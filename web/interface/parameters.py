@@ -9,8 +9,9 @@ from typing import Any, get_args
 from core.acp import Scope
 from core.errors import InputError, MemlaneError
 from core.ids import KINDS
+from web.door import REQUEST_ID_HEADER, TRACEPARENT_HEADER
 from web.errors import InvalidMaxQueued, InvalidScope, WorkspaceMismatch
-from web.interface.headers import REQUEST_HEADERS, REQUEST_ID_HEADER, TRACEPARENT_HEADER
+from web.interface.headers import REQUEST_HEADERS
 from web.interface.shapes import schema_of
 from web.route import Route
 

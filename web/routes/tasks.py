@@ -16,6 +16,7 @@ from web.paging import link_to_next
 from web.preference import APPLIED_HEADER, PREFER_HEADER, wait_in
 from web.problems import json_response, revalidated
 from web.query import TasksQuery, parse_query
+from web.relay import CLIENT_SOCKET
 from web.route import Route, always
 from web.selector import select
 from web.task_place import ANY, PLACES, TaskPlace
@@ -106,7 +107,7 @@ class TaskRoutes:
 
     def _awaited(self, workspace: Workspace, look: Callable[[], Task], *, wait_s: int) -> Response:
         task = look()
-        client = request.environ.get("gunicorn.socket")
+        client = request.environ.get(CLIENT_SOCKET)
         with closing(self._watch.news(workspace.id, task.id, wait_s=wait_s, client=client)) as news:
             while not self._is_worth_telling(task) and next(news, False):
                 task = look()
