@@ -2,7 +2,7 @@
 
 from core.clock import rfc3339
 from core.workspaces import Workspace
-from jobs.audit import Entry
+from jobs.audit import RecordedAct
 from jobs.board import LaneLease, LaneView, Load, RunningTask, WorkerView
 from web.answers.operators import ShownAct, ShownLane, ShownLease, ShownRun, ShownWorker, Stats
 
@@ -38,11 +38,11 @@ def show_load(load: Load) -> Stats:
     return Stats(counters=dict(load.counters), waiting_lanes=load.waiting, oldest_wait_ms=load.oldest_wait_ms)
 
 
-def show_act(entry: Entry) -> ShownAct:
+def show_act(recorded: RecordedAct) -> ShownAct:
     """Render an act."""
-    act = entry.act
+    act = recorded.act
     return ShownAct(
-        at=rfc3339(entry.at_ms),
+        at=rfc3339(recorded.at_ms),
         token=act.token,
         action=act.action,
         target=act.target,

@@ -35,7 +35,7 @@ def _read_whole(value: Any) -> int:
 
 
 WHOLE = BeforeValidator(_read_whole)
-Text = Annotated[
+SearchWords = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARS),
     Field(json_schema_extra={"pattern": r"\S"}),  # what is left once stripped must have a character
@@ -85,7 +85,7 @@ class SearchQuery(ScopedQuery):
         limit: how many hits at most.
     """
 
-    q: Text
+    q: SearchWords
     limit: Annotated[int, Field(ge=1, le=100), WHOLE] = 20
 
 

@@ -7,6 +7,7 @@ from pydantic.config import JsonDict
 
 from core.acp import Scope, Usage
 from core.memory_calls import Preview
+from events.payloads import TaskProgress
 from web.answers.shown import Absent, Moment, Shown, ShownAs
 
 ShownStatus = Literal["queued", "running", "completed", "failed"]
@@ -71,22 +72,6 @@ class TaskResult(Shown):
     skipped_documents: int | Absent = None
     purged: bool | Absent = None
     preview: Preview | Absent = None
-
-
-class TaskProgress(Shown):
-    """How far a running task is.
-
-    Attributes:
-        turn: model calls begun; 0 before the first.
-        max_turns: how many there may be; 0 for work that calls no model.
-        last_tool: the tool that ran last.
-        files_touched: documents written so far, none of which counts before the task's end.
-    """
-
-    turn: int
-    max_turns: int
-    last_tool: str | Absent = None
-    files_touched: int
 
 
 class TaskError(Shown):

@@ -21,9 +21,7 @@ _ABOUT = (
 def asyncapi_of(routes: Iterable[Route]) -> dict[str, Any]:
     """Describe the events that some of these routes stream as an AsyncAPI 3 document."""
     streams = [route for route in routes if route.is_socket or EVENT_STREAM in route.media]
-    channels = {
-        _channel_name(route, rule): _channel(route, rule) for route in streams for rule in route.rules
-    }
+    channels = {route.name_at(rule): _channel(route, rule) for route in streams for rule in route.rules}
     shapes = Shapes(PAYLOADS.values())
     return {
         "asyncapi": "3.0.0",
@@ -40,14 +38,10 @@ def asyncapi_of(routes: Iterable[Route]) -> dict[str, Any]:
     }
 
 
-def _channel_name(route: Route, rule: str) -> str:
-    return route.name if rule == route.rules[0] else f"{route.name}_of_workspace"
-
-
 def _channel(route: Route, rule: str) -> dict[str, Any]:
     channel: dict[str, Any] = {
         "address": template_of(rule),
-        "description": docstring_of(getattr(route.view, "func", route.view)).text,
+        "description": docstring_of(route.view).text,
         "messages": {kind: {"$ref": f"{COMPONENTS}/messages/{kind}"} for kind in PAYLOADS},
         "parameters": {known.name: {"description": known.description} for known in path_parameters_of(rule)},
     }

@@ -12,7 +12,7 @@ from web.cursor import EPOCH_HEADER, LAST_EVENT_ID_HEADER
 from web.door import REQUEST_ID_HEADER, TRACEPARENT_HEADER
 from web.errors import InvalidIdempotencyKey
 from web.handshake import WEBSOCKET_VERSION
-from web.idempotency import IDEMPOTENCY_HEADER, REPLAYED_HEADER
+from web.idempotency import IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_PATTERN, REPLAYED_HEADER
 from web.interface.shapes import COMPONENTS
 from web.preference import APPLIED_HEADER, PREFER_HEADER
 from web.relay import STREAM_ID_HEADER
@@ -50,7 +50,7 @@ REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
         ),
         IDEMPOTENCY_HEADER: RequestHeader(
             "Tells a request that is sent again: for 24 hours it gives the same task.",
-            {"type": "string", "pattern": "^[ -~]{1,255}$"},
+            {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY_PATTERN}$"},
             (InvalidIdempotencyKey,),
         ),
         PREFER_HEADER: RequestHeader(

@@ -33,9 +33,9 @@ def operations_of(route: Route, shapes: Shapes) -> Iterator[tuple[str, Mapping[s
 
 
 def _operation(route: Route, rule: str, shapes: Shapes) -> dict[str, Any]:
-    doc = docstring_of(getattr(route.view, "func", route.view))  # a partial has its function's words
+    doc = docstring_of(route.view)
     operation: dict[str, Any] = {
-        "operationId": route.name if rule == route.rules[0] else f"{route.name}_of_workspace",
+        "operationId": route.name_at(rule),
         "summary": doc.summary,
         "description": doc.text,
         "tags": [_tag(route)],

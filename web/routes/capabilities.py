@@ -72,7 +72,7 @@ class CapabilityRoutes:
         return json_response(body.model_copy(update={"models": models}).to_wire())
 
     def _shown_to(self, principal: Principal) -> list[Workspace]:
-        shown = [workspace for workspace in self._workspaces if principal.may_enter(workspace.id)]
+        shown = principal.workspaces_among(self._workspaces)
         if not shown:
             raise Forbidden
         return shown

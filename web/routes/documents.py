@@ -112,8 +112,7 @@ def _page(listing: Listing, *, limit: int, after: str) -> Response:
         left_out=[describe_left_out(one) for one in listing.left_out],
         next_cursor=cursor,
     )
-    following = None if cursor is None else {"limit": limit, "cursor": cursor}
-    return json_response(shown.to_wire(), headers=link_to_next(request, following))
+    return json_response(shown.to_wire(), headers=link_to_next(request, cursor, limit=limit))
 
 
 def _place(known: ListedDocument) -> str:

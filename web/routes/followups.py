@@ -27,9 +27,8 @@ from web.selector import select
 from web.task_place import PLACES, TaskPlace
 from web.visible_tasks import VisibleTasks
 
-_ROLES: Final[Mapping[Kind, TokenRole]] = {
-    "review": "operator"
-}  # that a kind asks for, where not every token may
+# what a kind asks for where not every token may, as the route that makes such a task declares it
+_ROLES: Final[Mapping[Kind, TokenRole]] = {"review": "operator"}
 
 
 class FollowUpRoutes:

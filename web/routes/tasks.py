@@ -84,8 +84,7 @@ class TaskRoutes:
         page = self._tasks.page(request, workspace, query)
         cursor = None if page.next_cursor is None else str(page.next_cursor)
         shown = TaskPage(tasks=[describe_listed(task) for task in page.tasks], next_cursor=cursor)
-        following = None if cursor is None else {"limit": query.limit, "cursor": cursor}
-        return revalidated(shown.to_wire(), headers=link_to_next(request, following))
+        return revalidated(shown.to_wire(), headers=link_to_next(request, cursor, limit=query.limit))
 
     def find(self, place: TaskPlace, task_id: str, selector: str | None = None) -> Response:
         """Look a task up; with ``Prefer: wait=N`` once it has ended, or is another than the caller knows."""

@@ -4,6 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 from core import acp, memory_calls
+from events import payloads
 from memlane import models as sdk
 from memlane import operator_models, session_models
 from web.answers import memory, operators, problems, service, sessions, shown, tasks
@@ -13,7 +14,7 @@ PAIRS: list[tuple[type[BaseModel], type[BaseModel]]] = [
     (tasks.TaskError, sdk.TaskError),
     (tasks.TaskPage, sdk.TaskPage),
     (tasks.TaskResult, sdk.TaskResult),
-    (tasks.TaskProgress, sdk.Progress),
+    (payloads.TaskProgress, sdk.Progress),
     (tasks.RemovedEntry, sdk.RemovedEntry),
     (acp.Usage, sdk.Usage),
     (memory_calls.Preview, sdk.Preview),
