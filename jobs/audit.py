@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from core.ids import WorkspaceId
 from core.keys import audit
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import redis
 
 ActOutcome = Literal["done", "refused"]
-OUTCOMES: tuple[ActOutcome, ...] = get_args(ActOutcome)
 KEPT: Mapping[ActOutcome, int] = {"done": 10_000, "refused": 1_000}
 MAX_TARGET_CHARS = 512
 

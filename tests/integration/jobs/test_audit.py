@@ -7,7 +7,7 @@ import pytest
 from core.ids import WorkspaceId
 from core.keys import audit
 from events.connect import connect
-from jobs.audit import KEPT, MAX_TARGET_CHARS, OUTCOMES, Act, Audit, is_cursor
+from jobs.audit import KEPT, MAX_TARGET_CHARS, Act, Audit, is_cursor
 
 HERE = WorkspaceId("a" * 16)
 
@@ -20,9 +20,9 @@ def act(number: int = 0, *, status: int = 202, **facts) -> Act:
 def record(redis_url: str) -> Iterator[Audit]:
     """An empty record."""
     redis = connect(redis_url)
-    redis.delete(*map(audit, OUTCOMES))
+    redis.delete(*map(audit, KEPT))
     yield Audit(redis)
-    redis.delete(*map(audit, OUTCOMES))
+    redis.delete(*map(audit, KEPT))
 
 
 def fill(redis_url: str, outcome: str, *, count: int) -> None:
