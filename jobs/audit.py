@@ -18,7 +18,7 @@ KEPT: Mapping[ActOutcome, int] = {"done": 10_000, "refused": 1_000}
 MAX_TARGET_CHARS = 512
 
 _CHUNK = 256
-_PLACE = re.compile(r"[0-9]{1,15}-[0-9]{1,15}")
+_PLACE = re.compile(r"[1-9][0-9]{0,14}-[0-9]{1,15}")  # before 0-0 there is nothing, and Redis refuses to look
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

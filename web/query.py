@@ -122,11 +122,11 @@ class TasksQuery(Query):
         cursor: ``nextCursor`` of the page before.
     """
 
-    limit: Annotated[int, WHOLE, Field(ge=1, le=200)] = 50
+    limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
     kind: Kind | Absent = None
     status: ShownStatus | Absent = None
     outcome: Outcome | Absent = None
-    cursor: Annotated[int, WHOLE, Field(ge=1, le=999_999_999)] | Absent = None
+    cursor: Annotated[int, Field(ge=1, le=999_999_999), WHOLE] | Absent = None
 
     @property
     def statuses(self) -> frozenset[Status]:
@@ -166,7 +166,9 @@ class AuditQuery(Query):
 
     limit: Annotated[int, Field(ge=1, le=200), WHOLE] = 50
     outcome: ActOutcome = "done"
-    cursor: str | Absent = None
+    cursor: Annotated[
+        str | Absent, Field(json_schema_extra={"pattern": r"^[1-9][0-9]{0,14}-[0-9]{1,15}$"})
+    ] = None
 
 
 _RECORDED: Final[Mapping[ShownStatus, frozenset[Status]]] = {

@@ -88,6 +88,8 @@ def test_a_long_target_is_cut(record: Audit):
     assert len(entry.act.target) == MAX_TARGET_CHARS
 
 
-@pytest.mark.parametrize("text", ["", "1", "1-", "-1", "+", "1-1-1", "1-1\n", "(1-1", f"{'1' * 16}-0"])
+@pytest.mark.parametrize(
+    "text", ["", "1", "1-", "-1", "+", "1-1-1", "1-1\n", "(1-1", f"{'1' * 16}-0", "0-0", "00-1"]
+)
 def test_what_is_no_cursor_is_told(text: str):
     assert not is_cursor(text)

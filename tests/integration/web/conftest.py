@@ -42,6 +42,17 @@ def web(redis_url: str, paths: list[Path], tmp_path_factory: pytest.TempPathFact
 
 
 @pytest.fixture(scope="module")
+def another(
+    redis_url: str, paths: list[Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[WebServer]:
+    """A second instance of the same service."""
+    with running_web(
+        redis_url, paths, folder=tmp_path_factory.mktemp("another"), heartbeat_s=HEARTBEAT_S
+    ) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
 def lane(redis_url: str, workspaces: Workspaces) -> LaneDriver:
     """Plays the worker of the primary workspace."""
     return LaneDriver(redis_url, workspaces.primary.id)

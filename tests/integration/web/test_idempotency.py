@@ -16,8 +16,8 @@ from memory.paths import find_roots
 from tests.support.archives import tarred
 from tests.support.client_sessions import enter
 from tests.support.lane_driver import LaneDriver
-from tests.support.web_app import AppRequests, application
-from tests.support.web_server import AUTHORIZED, Answer
+from tests.support.web_app import AppRequests
+from tests.support.web_server import AUTHORIZED, Answer, WebServer
 
 MEMORY = "/workspace/memory"
 REMEMBER = f"{MEMORY}/remember"
@@ -184,10 +184,12 @@ def test_a_review_that_was_accepted_is_not_refused_for_what_it_has_done(
 
 
 def test_fifty_at_once_over_two_instances_make_one_task(
-    api: AppRequests, redis_url: str, workspaces: Workspaces, key: dict[str, str]
+    web: WebServer, another: WebServer, key: dict[str, str]
 ) -> None:
-    with application(redis_url, workspaces) as app, ThreadPoolExecutor(10) as pool:
-        instances = (api, AppRequests(app))
+    instances = (web, another)
+    assert {instance.get("/health").status for instance in instances} == {200}  # both are up and awake
+
+    with ThreadPoolExecutor(50) as pool:
         answers = list(
             pool.map(lambda number: instances[number % 2].post(REMEMBER, FACT, headers=key), range(50))
         )

@@ -1,7 +1,7 @@
 """Streams of client sessions: what a session hears, how they end, how many there may be."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,9 @@ from core.workspaces import Workspaces
 from events.connect import connect
 from tests.support.client_sessions import NO_SESSION, close, enter, post
 from tests.support.lane_driver import LaneDriver
-from tests.support.web_server import AUTHORIZED, EventStream, WebServer, running_web
+from tests.support.web_server import AUTHORIZED, EventStream, WebServer
 
 REMEMBER = "/workspace/memory/remember"
-
-
-@pytest.fixture(scope="module")
-def another(
-    redis_url: str, paths: list[Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[WebServer]:
-    """A second instance of the same service."""
-    with running_web(redis_url, paths, folder=tmp_path_factory.mktemp("another"), heartbeat_s=0.2) as server:
-        yield server
 
 
 def opened(stream: EventStream) -> None:

@@ -5,7 +5,16 @@ from werkzeug.datastructures import MultiDict
 
 from core.errors import InputError
 from web.errors import InvalidScope
-from web.query import DocumentsQuery, ExportQuery, Query, RevisionsQuery, SearchQuery, parse_query
+from web.query import (
+    AuditQuery,
+    DocumentsQuery,
+    ExportQuery,
+    Query,
+    RevisionsQuery,
+    SearchQuery,
+    TasksQuery,
+    parse_query,
+)
 
 
 def parsed(shape: type[Query], *pairs: tuple[str, str]) -> dict[str, Any]:
@@ -34,6 +43,8 @@ def test_all_scopes_are_meant_unless_one_is_named() -> None:
         (RevisionsQuery, {"limit": "\u0661"}, "`limit` must be a whole number from 1 to 200"),
         (DocumentsQuery, {"review": ""}, "`review` must be one of any, waiting"),
         (ExportQuery, {"format": "rar"}, "`format` must be one of tar.gz, zip"),
+        (TasksQuery, {"limit": "-1"}, "`limit` must be a whole number from 1 to 200"),
+        (AuditQuery, {"limit": "201"}, "`limit` must be a whole number from 1 to 200"),
         (SearchQuery, {}, "`q` must be a text of 1 to 1000 characters"),
         (SearchQuery, {"q": "x" * 1_001}, "`q` must be a text of 1 to 1000 characters"),
     ],
