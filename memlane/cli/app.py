@@ -14,22 +14,8 @@ from memlane.cli.hints import hint_for
 
 _COMMANDS = (
     *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff", "review"),
-    *("documents", "search"),
-    *("export", "import"),
-    *(
-        "tasks",
-        "get",
-        "retry",
-        "cancel",
-        "events",
-        "doctor",
-        "token",
-        "ops",
-        "web",
-        "worker",
-        "agent",
-        "bench",
-    ),
+    *("documents", "search", "export", "import", "tasks", "get", "retry", "cancel", "events"),
+    *("doctor", "token", "ops", "web", "worker", "agent", "bench"),
 )
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _HELP = """Managed memory for AI coding agents, as a service.

@@ -17,19 +17,18 @@ from jobs.retries import retry_task
 from jobs.tasks import Task
 from memory.errors import PreviewStale, StoreUnusable
 from memory.library import Library
+from web.answers.tasks import TaskObject
 from web.errors import Forbidden
 from web.offload import offload
 from web.principal import TokenRole, principal_of
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route, always
-from web.schemas import TaskObject
 from web.selector import select
 from web.task_place import PLACES, TaskPlace
 from web.visible_tasks import VisibleTasks
 
-_ROLES: Final[Mapping[Kind, TokenRole]] = {
-    "review": "operator"
-}  # that a kind asks for, where not every token may
+# what a kind asks for where not every token may, as the route that makes such a task declares it
+_ROLES: Final[Mapping[Kind, TokenRole]] = {"review": "operator"}
 
 
 class FollowUpRoutes:
