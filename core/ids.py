@@ -16,9 +16,12 @@ ClientSessionId = NewType("ClientSessionId", str)
 Kind = Literal["remember", "forget", "dream", "undo", "import", "review"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_TASK_ID = re.compile(
-    rf"(?:{'|'.join(KINDS)})-[0-9a-f]{{8}}-[0-9a-f]{{4}}-4[0-9a-f]{{3}}-[89ab][0-9a-f]{{3}}-[0-9a-f]{{12}}"
-)
+_UUID4 = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+TASK_ID_PATTERN = f"({'|'.join(KINDS)})-{_UUID4}"
+WORKSPACE_ID_PATTERN = "[0-9a-f]{16}"
+
+_TASK_ID = re.compile(TASK_ID_PATTERN)
+_WORKSPACE_ID = re.compile(WORKSPACE_ID_PATTERN)
 _CLIENT_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _CLIENT_SESSION_ID = re.compile(
     r"(?P<a>[0-9a-f]{8})-(?P<b>[0-9a-f]{4})-4(?P<c>[0-9a-f]{3})-[89ab](?P<d>[0-9a-f])[0-9a-f]{2}-[0-9a-f]{12}"
@@ -54,6 +57,11 @@ def new_client_id() -> ClientId:
 def workspace_id(canonical_path: str) -> WorkspaceId:
     """Derive a workspace's id: the first 16 hex digits of the SHA-256 of its canonical path."""
     return WorkspaceId(hashlib.sha256(canonical_path.encode("utf-8", "surrogateescape")).hexdigest()[:16])
+
+
+def is_workspace_id(text: str) -> bool:
+    """Tell whether ``text`` has the shape of a workspace's id."""
+    return _WORKSPACE_ID.fullmatch(text) is not None
 
 
 def lane_id(deployment: str, workspace: WorkspaceId) -> LaneId:

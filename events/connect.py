@@ -12,9 +12,8 @@ from core.errors import ConfigError
 from events.errors import StorageFull, StorageUnavailable
 
 CONNECT_TIMEOUT_S = 2.0
-MAX_CONNECTIONS = (
-    4096  # as many as a web process has of its own; redis-py's 100 would refuse a crowd of readers
-)
+# as many as a web process has of its own; redis-py's 100 would refuse a crowd of readers
+MAX_CONNECTIONS = 4096
 
 _CANT_SERVE = (
     redis.ConnectionError,
@@ -34,8 +33,8 @@ def connect(url: str, *, timeout_s: float = 5.0, retries: int = 1, text: bool = 
     Args:
         url: ``redis://…`` or ``unix://…?db=N``.
         timeout_s: limit of one reply, seconds; longer than any blocking command sent on it.
-        retries: immediate repeats after a lost connection. All our scripts are safe to repeat; use 0 for
-            commands that are not.
+        retries: immediate repeats after a lost connection. Nearly all that we ask of Redis may be repeated;
+            use 0 for what may not.
         text: whether replies are decoded; dramatiq wants bytes.
 
     Raises:

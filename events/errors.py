@@ -6,7 +6,7 @@ from core.errors import DependencyError, InputError, StateError
 class StorageUnavailable(DependencyError):
     """Redis gave no answer in time.
 
-    A write may or may not have happened; all our writes are safe to repeat.
+    A write may or may not have happened; writes to lanes and sessions are safe to repeat.
     """
 
     code = "storage_unavailable"

@@ -59,11 +59,11 @@ class TaskChanged(Payload):
     position: _Count | _Absent = None
 
 
-class Progress(Payload):
+class TaskProgress(Payload):
     """How far a run is.
 
     Attributes:
-        turn: model calls begun.
+        turn: model calls begun; 0 before the first.
         max_turns: how many there may be; 0 for work that calls no model.
         last_tool: the tool that ran last.
         files_touched: documents written so far, none of which counts before the task's end.
@@ -82,7 +82,7 @@ class TaskProgressed(Payload):
     kind: Kind
     status: Literal["running"]
     attempt: _Count
-    progress: Progress
+    progress: TaskProgress
 
 
 class SessionClosed(Payload):

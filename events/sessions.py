@@ -53,7 +53,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SessionEntry:
     """A client's part in a session.
 
     Attributes:
@@ -77,7 +77,7 @@ class ClientSessions:
         self._redis = client
         self._scripts = {name: client.register_script(source(name)) for name in SCRIPTS}
 
-    def enter(self, workspace: WorkspaceId, caller: Caller, *, is_shared: bool) -> Entry:
+    def enter(self, workspace: WorkspaceId, caller: Caller, *, is_shared: bool) -> SessionEntry:
         """Take part in a session of a workspace, and get a client id for that.
 
         Args:
@@ -91,7 +91,7 @@ class ClientSessions:
         fresh = (new_client_session_id(workspace), "1" if is_shared else "0")
         args = (keys.base, *fresh, caller.client or "", new_client_id(), caller.owner)
         session, was_there, client, created_ms = self._call("enter", [keys.single_session, keys.lane], args)
-        return Entry(ClientSessionId(session), ClientId(client), was_there == "1", int(created_ms))
+        return SessionEntry(ClientSessionId(session), ClientId(client), was_there == "1", int(created_ms))
 
     def owns(self, workspace: WorkspaceId, caller: Caller) -> bool:
         """Whether the caller's client id is registered for a workspace and its own; keeps it for 24 h more.

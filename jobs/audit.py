@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from core.ids import WorkspaceId
 from core.keys import audit
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import redis
 
 ActOutcome = Literal["done", "refused"]
-OUTCOMES: tuple[ActOutcome, ...] = get_args(ActOutcome)
 KEPT: Mapping[ActOutcome, int] = {"done": 10_000, "refused": 1_000}
 MAX_TARGET_CHARS = 512
 
@@ -51,7 +50,7 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RecordedAct:
     """An act on record.
 
     Attributes:
@@ -66,9 +65,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Some entries, newest first; ``next_cursor`` is None at the end."""
+    """Some acts, newest first; ``next_cursor`` is None at the end."""
 
-    entries: tuple[Entry, ...]
+    acts: tuple[RecordedAct, ...]
     next_cursor: str | None
 
 
@@ -106,12 +105,12 @@ class Audit:
         Raises:
             StorageUnavailable: Redis gave no answer.
         """
-        wanted = (entry for entry in self._entries(outcome, cursor) if accepts(entry.act))
+        wanted = (one for one in self._recorded(outcome, cursor) if accepts(one.act))
         found = list(islice(wanted, limit + 1))
         page = tuple(found[:limit])
         return AuditPage(page, page[-1].place if len(found) > limit else None)
 
-    def _entries(self, outcome: ActOutcome, cursor: str | None) -> Iterator[Entry]:
+    def _recorded(self, outcome: ActOutcome, cursor: str | None) -> Iterator[RecordedAct]:
         below = "+" if cursor is None else f"({cursor}"
         while True:
             with storage_errors():
@@ -141,7 +140,7 @@ def _to_fields(act: Act) -> dict[str, str]:
     return {name: text for name, text in fields.items() if text is not None}
 
 
-def _from_row(place: str, fields: Mapping[str, str]) -> Entry:
+def _from_row(place: str, fields: Mapping[str, str]) -> RecordedAct:
     workspace = fields.get("workspaceId")
     act = Act(
         token=fields["token"],
@@ -153,4 +152,4 @@ def _from_row(place: str, fields: Mapping[str, str]) -> Entry:
         client_id=fields.get("clientId"),
         request_id=fields.get("requestId"),
     )
-    return Entry(place, int(place.partition("-")[0]), act)
+    return RecordedAct(place, int(place.partition("-")[0]), act)

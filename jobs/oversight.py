@@ -7,11 +7,10 @@ from events.connect import connect
 from jobs.audit import Audit
 from jobs.board import Board
 from jobs.broker import Doorbell, open_broker
+from jobs.client import GLANCE_S
 from jobs.limits import limits_of
 from jobs.rates import Rates
 from jobs.upkeep import Upkeep
-
-GLANCE_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ def source(name: str) -> str:
 
 
 class Scripts:
-    """The lane scripts, bound to a client. Each call is safe to repeat after a lost reply.
+    """The scripts of this package, bound to a client. All but ``take`` are safe to repeat after a lost reply.
 
     redis-py's own script objects ask the server before each pipeline whether it has the script, which is a
     round trip; here the server says so when it hasn't.

@@ -3,7 +3,8 @@
 import httpx2
 
 from core import clock
-from memlane.errors import MemlaneApiError, Unreachable
+from memlane.errors import MemlaneApiError
+from memlane.patience import Failure
 
 _FIRST_PAUSE_S = 0.05
 _SLOWEST_PAUSE_S = 1.0
@@ -45,7 +46,7 @@ class Pace:
         else:
             self._slow_down()
 
-    def failed(self, failure: MemlaneApiError | Unreachable) -> None:
+    def failed(self, failure: Failure) -> None:
         """Note that there was no answer."""
         self._slow_down()
         if isinstance(failure, MemlaneApiError) and failure.retry_after_s is not None:

@@ -1,7 +1,6 @@
 """The file of named tokens: who has one and what it is good for. Of a token only its digest is kept."""
 
 import os
-import re
 import stat
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,14 +11,13 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from core.errors import ConfigError
+from core.ids import is_workspace_id
 from memlane.folders import clear_path_errors, lock_folder, make_private
 from web.keyring import DEFAULT_NAME
 from web.principal import TokenRole
 
 MAX_FILE_BYTES = 1024 * 1024
 LOCK_WAIT_S = 5.0
-
-_SELECTOR = re.compile(r"[0-9a-f]{16}|/.*", re.DOTALL)
 
 FileState = tuple[int, ...] | None
 """What tells one content of the file from another; None while there is no file."""
@@ -52,7 +50,9 @@ class StoredToken(BaseModel):
     @field_validator("workspaces")
     @classmethod
     def _check_selectors(cls, workspaces: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if workspaces is not None and not all(_SELECTOR.fullmatch(one) for one in workspaces):
+        if workspaces is not None and not all(
+            one.startswith("/") or is_workspace_id(one) for one in workspaces
+        ):
             raise ValueError("a workspace is named by its id or its absolute path")
         return workspaces
 

@@ -1,6 +1,7 @@
 """What takes long ends when the token that it was asked with is good no more."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 from wsgiref.types import WSGIEnvironment
 
 from werkzeug.wrappers import Request
@@ -9,7 +10,9 @@ from core.clock import boot_ms
 from events.envelope import Envelope
 from events.errors import SubscriptionEnded
 from web.errors import Unauthorized
-from web.relay import EventSource
+
+if TYPE_CHECKING:
+    from web.relay import EventSource
 
 ADMISSION = "memlane.admission"
 LOOK_EVERY_MS = 1_000  # a look at each event would cost as much as telling it
@@ -24,7 +27,7 @@ class AdmittedSource:
         is_barred: whether that is why it ended.
     """
 
-    def __init__(self, source: EventSource, environ: WSGIEnvironment) -> None:
+    def __init__(self, source: "EventSource", environ: WSGIEnvironment) -> None:
         """Take a source and the request for it, which was let in."""
         self._source = source
         self._is_admitted: IsAdmitted = environ[ADMISSION]

@@ -12,6 +12,7 @@ from werkzeug.wrappers import Request
 from core.acp import MAX_BODY_BYTES
 from core.errors import InputError
 from web.errors import BodyTimeout, PayloadTooLarge, UnsupportedMediaType
+from web.negotiation import JSON_MEDIA
 
 _CHARSETS = frozenset({"utf-8", "utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"})
 _WINDOW_BITS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
@@ -31,7 +32,7 @@ def read_json_object(request: Request) -> dict[str, Any]:
         PayloadTooLarge: more than ``MAX_BODY_BYTES`` as sent or inflated; the rest is unread.
         BodyTimeout: the sender stopped before the end.
     """
-    if request.mimetype != "application/json":
+    if request.mimetype != JSON_MEDIA:
         return {}
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     if charset not in _CHARSETS:

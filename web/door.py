@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import structlog
@@ -23,6 +23,9 @@ from web.target import Target, read_target
 REQUEST_ID = "memlane.request_id"
 TRACEPARENT = "memlane.traceparent"
 TARGET = "memlane.target"
+
+REQUEST_ID_HEADER: Final = "X-Request-ID"
+TRACEPARENT_HEADER: Final = "traceparent"
 
 _VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _log = get_logger(__name__)
@@ -79,9 +82,9 @@ def with_house_headers(
 ) -> list[tuple[str, str]]:
     """Add to an answer's headers what every answer has, and the trace context if there is one."""
     own = list(headers)
-    extra = [("X-Request-ID", request_id), ("X-Content-Type-Options", "nosniff")]
+    extra = [(REQUEST_ID_HEADER, request_id), ("X-Content-Type-Options", "nosniff")]
     if traceparent is not None:
-        extra.append(("traceparent", traceparent))
+        extra.append((TRACEPARENT_HEADER, traceparent))
     if not any(name.lower() == "cache-control" for name, _ in own):
         extra.append(("Cache-Control", "no-store"))
     return own + extra

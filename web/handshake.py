@@ -8,7 +8,7 @@ from core.errors import InputError
 from web.errors import UpgradeRequired
 
 HANDSHAKE_HEADERS = ("Connection", "Upgrade", "Sec-WebSocket-Version", "Sec-WebSocket-Key")
-VERSION = "13"
+WEBSOCKET_VERSION = "13"
 KEY_BYTES = 16
 
 
@@ -34,7 +34,7 @@ def _asks_for_socket(request: Request) -> bool:
         request.environ.get("SERVER_PROTOCOL") == "HTTP/1.1"
         and "upgrade" in options
         and headers.get("Upgrade", "").lower() == "websocket"
-        and headers.get("Sec-WebSocket-Version") == VERSION
+        and headers.get("Sec-WebSocket-Version") == WEBSOCKET_VERSION
     )
 
 

@@ -9,8 +9,9 @@ from web.errors import InvalidIdempotencyKey
 
 IDEMPOTENCY_HEADER = "Idempotency-Key"
 REPLAYED_HEADER = "Idempotent-Replayed"
+IDEMPOTENCY_KEY_PATTERN = "[ -~]{1,255}"
 
-_VALID = re.compile(r"[ -~]{1,255}")
+_VALID = re.compile(IDEMPOTENCY_KEY_PATTERN)
 
 
 def idempotency_key_of(request: Request, *scope: str) -> str | None:

@@ -55,9 +55,3 @@ def digest_of(token: bytes) -> bytes:
 def owners_token(token: str) -> KnownToken:
     """The token that the service was started with, which opens everything."""
     return KnownToken(digest_of(token.encode()), Principal(DEFAULT_NAME, "operator"))
-
-
-def single_token(token: str) -> Keyring:
-    """A keyring that holds nothing but the owner's token."""
-    known = (owners_token(token),)
-    return Keyring(lambda: known)

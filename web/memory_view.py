@@ -13,7 +13,7 @@ from memory.revisions import Revision
 from memory.scan import LeftOut
 from memory.search import Hit
 from memory.standing import is_under_review
-from web.answers import (
+from web.answers.memory import (
     LeftOutPath,
     ListedDocument,
     ListedRevision,

@@ -2,91 +2,9 @@
 
 from core.clock import rfc3339
 from core.workspaces import Workspace
-from jobs.audit import ActOutcome, Entry
+from jobs.audit import RecordedAct
 from jobs.board import LaneLease, LaneView, Load, RunningTask, WorkerView
-from web.answers import Shown
-
-
-class ShownRun(Shown):
-    """The task that runs in a lane."""
-
-    task_id: str
-    kind: str
-    attempt: int
-
-
-class ShownLease(Shown):
-    """Which worker is at a lane, since when, and until when unless it renews that."""
-
-    owner: str
-    since: str
-    expires: str
-
-
-class ShownLane(Shown):
-    """How a lane stands: ``depth`` tasks are queued, the oldest for ``oldest_age_ms``."""
-
-    workspace_id: str
-    cwd: str
-    depth: int
-    oldest_age_ms: int | None
-    running: ShownRun | None
-    lease: ShownLease | None
-    held: bool
-
-
-class LaneList(Shown):
-    """The lanes of the workspaces that are served, as far as the token may know them."""
-
-    lanes: list[ShownLane]
-
-
-class ShownWorker(Shown):
-    """A worker that lives."""
-
-    worker_id: str
-    host: str
-    pid: int
-    threads: int
-    model: str
-    deployment: str
-    expires: str
-
-
-class WorkerList(Shown):
-    """The workers of all workspaces."""
-
-    workers: list[ShownWorker]
-
-
-class Stats(Shown):
-    """Counters of all lanes, and how far the workers are behind."""
-
-    counters: dict[str, int]
-    waiting_lanes: int
-    oldest_wait_ms: int
-
-
-class ShownAct(Shown):
-    """An act on record."""
-
-    at: str
-    token: str
-    action: str
-    target: str
-    status: int
-    outcome: ActOutcome
-    code: str | None
-    workspace_id: str | None
-    client_id: str | None
-    request_id: str | None
-
-
-class ActList(Shown):
-    """Acts, newest first."""
-
-    entries: list[ShownAct]
-    next_cursor: str | None
+from web.answers.operators import ShownAct, ShownLane, ShownLease, ShownRun, ShownWorker, Stats
 
 
 def show_lane(view: LaneView, workspace: Workspace) -> ShownLane:
@@ -120,11 +38,11 @@ def show_load(load: Load) -> Stats:
     return Stats(counters=dict(load.counters), waiting_lanes=load.waiting, oldest_wait_ms=load.oldest_wait_ms)
 
 
-def show_act(entry: Entry) -> ShownAct:
+def show_act(recorded: RecordedAct) -> ShownAct:
     """Render an act."""
-    act = entry.act
+    act = recorded.act
     return ShownAct(
-        at=rfc3339(entry.at_ms),
+        at=rfc3339(recorded.at_ms),
         token=act.token,
         action=act.action,
         target=act.target,

@@ -1,11 +1,13 @@
 """Who a request comes from: the token that it carried, by name, and what that token may do."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from werkzeug.wrappers import Request
 
 from core.ids import WorkspaceId
+from core.workspaces import Workspace
 
 PRINCIPAL = "memlane.principal"
 
@@ -33,6 +35,10 @@ class Principal:
     def may_enter(self, workspace: WorkspaceId) -> bool:
         """Whether the token is good for a workspace."""
         return self.workspaces is None or workspace in self.workspaces
+
+    def workspaces_among(self, served: Iterable[Workspace]) -> list[Workspace]:
+        """Those of the workspaces that are served which the token is good for, in their order."""
+        return [workspace for workspace in served if self.may_enter(workspace.id)]
 
 
 def principal_of(request: Request) -> Principal:

@@ -44,11 +44,11 @@ from memory.errors import (
     RevisionUndone,
 )
 from web import errors
-from web.answers import ProblemDetails, ShownProblem
+from web.answers.problems import ProblemDetails, ShownProblem
+from web.handshake import WEBSOCKET_VERSION
+from web.negotiation import JSON_MEDIA, PROBLEM_MEDIA, prefers_problem
 
-JSON_MEDIA = "application/json"
 JSON_TYPE = f"{JSON_MEDIA}; charset=utf-8"
-PROBLEM_TYPE = "application/problem+json"
 Facts = Mapping[str, Any]
 Told = Mapping[str, Callable[[Any], Any]]  # by name: how it is taken from the error; None is left out
 
@@ -77,7 +77,7 @@ _RETRY_AS_TOLD: Told = {"Retry-After": attrgetter("retry_after_s")}
 _WEBSOCKET: Told = {
     "Connection": lambda _error: "Upgrade",
     "Upgrade": lambda _error: "websocket",
-    "Sec-WebSocket-Version": lambda _error: "13",
+    "Sec-WebSocket-Version": lambda _error: WEBSOCKET_VERSION,
 }
 _CHANGED_DOCUMENTS: Told = {"documents": lambda error: list(error.paths)}
 
@@ -195,7 +195,7 @@ class Problem:
             instance: path of the request, for the RFC's member of that name.
         """
         body = ShownProblem(error=self.message, code=self.code, **self.facts)
-        if not _wants_problem(accept):
+        if not prefers_problem(accept):
             return json_response(body.to_wire(), status=self.status, headers=self.headers)
         details = ProblemDetails(
             **body.model_dump(),
@@ -205,7 +205,7 @@ class Problem:
             instance=instance,
         )
         return json_response(
-            details.to_wire(), status=self.status, headers=self.headers, content_type=PROBLEM_TYPE
+            details.to_wire(), status=self.status, headers=self.headers, content_type=PROBLEM_MEDIA
         )
 
 
@@ -276,8 +276,3 @@ def revalidated(body: Mapping[str, Any], *, headers: Mapping[str, str] | None = 
     if response.status_code == HTTPStatus.PRECONDITION_FAILED:
         raise errors.PreconditionFailed
     return response
-
-
-def _wants_problem(accept: MIMEAccept) -> bool:
-    asked = any(value.lower() == PROBLEM_TYPE for value in accept.values())
-    return asked and accept[PROBLEM_TYPE] > 0 and accept[PROBLEM_TYPE] >= accept[JSON_MEDIA]

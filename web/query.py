@@ -20,9 +20,9 @@ from core.ids import Kind
 from events.subscription import LAG_LIMITS, MAX_LAG
 from jobs.audit import ActOutcome
 from jobs.tasks import STATUSES, Status
-from web.answers import Absent
+from web.answers.shown import Absent
+from web.answers.tasks import Outcome, ShownStatus
 from web.errors import InvalidMaxQueued, InvalidScope
-from web.schemas import Outcome, ShownStatus
 
 MAX_NUMBER_DIGITS = 9
 MAX_TEXT_CHARS = 1_000
@@ -35,7 +35,7 @@ def _read_whole(value: Any) -> int:
 
 
 WHOLE = BeforeValidator(_read_whole)
-Text = Annotated[
+SearchWords = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TEXT_CHARS),
     Field(json_schema_extra={"pattern": r"\S"}),  # what is left once stripped must have a character
@@ -85,7 +85,7 @@ class SearchQuery(ScopedQuery):
         limit: how many hits at most.
     """
 
-    q: Text
+    q: SearchWords
     limit: Annotated[int, Field(ge=1, le=100), WHOLE] = 20
 
 

@@ -4,20 +4,27 @@ import select
 import socket
 import threading
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Final, Protocol
 
 from gevent import monkey
-from werkzeug.wrappers import Response
+from werkzeug.wrappers import Request, Response
 
 from core.ids import new_uuid
 from core.logs import get_logger
 from events.envelope import Envelope
 from events.errors import StorageUnavailable, SubscriptionEnded
 from events.hub import EventHub
+from web.admission import AdmittedSource
+from web.cursor import EPOCH_HEADER
 
 HEARTBEAT_S = 15.0
 STORAGE_PAUSE_S = 1.0
 SEND_BUFFER_BYTES = 128 * 1024
+
+EVENT_STREAM: Final = "text/event-stream"
+STREAM_ID_HEADER: Final = "X-Qwen-SSE-Stream-Id"
+STREAM_HEADERS: Final = (EPOCH_HEADER, STREAM_ID_HEADER, "X-Accel-Buffering")
+CLIENT_SOCKET: Final = "gunicorn.socket"  # where a request's environ has it
 
 _RETRY = b"retry: 3000\n\n"
 _HEARTBEAT = b": heartbeat\n\n"
@@ -73,6 +80,14 @@ class Relay:
         """Whether this process stops."""
         return self._ending.is_set()
 
+    def answer(self, request: Request, source: EventSource) -> Response:
+        """Answer a request with a stream, which ends with its token; HEAD with its headers only."""
+        admitted = AdmittedSource(source, request.environ)
+        response = self.respond(admitted, request.environ.get(CLIENT_SOCKET))
+        if request.method == "HEAD":  # a server would run through the stream to throw it away
+            response.response = []
+        return response
+
     def respond(self, source: EventSource, client: ClientSocket | None) -> Response:
         """Stream what a source tells and close it with the response.
 
@@ -83,11 +98,11 @@ class Relay:
         headers = {
             "Cache-Control": "no-cache, no-transform",
             "X-Accel-Buffering": "no",
-            "X-Qwen-Event-Epoch": source.epoch,
-            "X-Qwen-SSE-Stream-Id": new_uuid(),
+            EPOCH_HEADER: source.epoch,
+            STREAM_ID_HEADER: new_uuid(),
         }
         frames = self._frames(source, client)
-        response = Response(frames, headers=headers, content_type="text/event-stream")
+        response = Response(frames, headers=headers, content_type=EVENT_STREAM)
         # a generator that was never started runs no finally
         response.call_on_close(source.close)
         return response

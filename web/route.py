@@ -36,7 +36,7 @@ class Route:
     """One thing that callers can ask for.
 
     Attributes:
-        name: unique; Flask's endpoint and the operation's id in the OpenAPI document.
+        name: unique; Flask's endpoint, and the start of the operation's id in the OpenAPI document.
         path: Flask's rule, below a workspace or, with ``is_global``, from the root.
         view: gets the path's parameters, and ``selector`` where the path names a workspace.
         role: what a caller's token must have; ``open`` asks for no token.
@@ -78,6 +78,10 @@ class Route:
     def rules(self) -> tuple[str, ...]:
         """Where it is served: for a workspace's route the primary's path and the named one's."""
         return (self.path,) if self.is_global else rules_for(self.path)
+
+    def name_at(self, rule: str) -> str:
+        """Its name at one of its rules, in descriptions of the interface."""
+        return self.name if rule == self.rules[0] else f"{self.name}_of_workspace"
 
     def is_on_record(self, body: Mapping[str, Any]) -> bool:
         """Whether the audit is to have a request with this body."""

@@ -1,4 +1,4 @@
-"""Shapes of requests and answers: the one source of what is valid and what is shown."""
+"""Bodies of requests: what they may say, and what each field is refused with."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, TypeVar
@@ -17,9 +17,9 @@ from pydantic.alias_generators import to_camel
 from pydantic.config import JsonDict
 from pydantic_core import PydanticCustomError
 
-from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope, Usage
+from core.acp import MAX_CONTENT_BYTES, ContextMode, ReviewDecision, Scope
 from core.text import js_trim, utf8_size, well_formed
-from web.answers import Absent, Moment, Shown, ShownAs, TaskProgress, TaskResult
+from web.answers.shown import Absent
 from web.errors import (
     InvalidContent,
     InvalidContextMode,
@@ -242,90 +242,3 @@ def _first_refusal(error: ValidationError) -> Refusal:
     found = {str(one["loc"][0]): one for one in error.errors(include_url=False, include_input=False)}
     refusal = next(refusal for refusal in REFUSALS if refusal.field in found)
     return refusal(found[refusal.field].get("ctx", {}).get("message", refusal.default))
-
-
-ShownStatus = Literal["queued", "running", "completed", "failed"]
-Outcome = Literal["completed", "failed", "cancelled"]
-
-
-_EXAMPLE: JsonDict = {
-    "taskId": "remember-3f0c0d5e-8a0b-4b3f-9d59-0d8e2d9a6c11",
-    "status": "completed",
-    "createdAt": "2026-01-31T12:00:00.000Z",
-    "updatedAt": "2026-01-31T12:00:00.250Z",
-    "contextMode": "workspace",
-    "result": {
-        "summary": "Remembered: I prefer short answers.",
-        "filesTouched": ["~/.qwen/memories/user/answers.md"],
-        "touchedScopes": ["user"],
-    },
-    "workspaceId": "0295621f3cf988a7",
-    "attempt": 1,
-    "startedAt": "2026-01-31T12:00:00.010Z",
-    "finishedAt": "2026-01-31T12:00:00.250Z",
-    "outcome": "completed",
-    "revision": "r1",
-}
-
-
-class TaskError(Shown):
-    """Why a task failed: a stable code and its fixed public text."""
-
-    code: str
-    message: str
-
-
-class TaskObject(Shown):
-    """A task; ``result`` and ``error`` are null until it has ended, then one of them is left out.
-
-    Attributes:
-        created_at, updated_at, started_at, finished_at: RFC 3339, UTC, milliseconds.
-        status: one of the contract's four; a cancelled task is ``failed`` with code ``task_cancelled``.
-        scope: as it was sent.
-        result: once completed.
-        error: once failed.
-        attempt: runs so far.
-        position: place in the lane while queued, 1 is next.
-        outcome: how it ended; absent before.
-        revision: id of the commit, if memory changed.
-        usage: what it cost, as far as that is known.
-        cancel_requested: somebody wants it cancelled; it completes all the same if it had committed.
-        progress: how far it is, while it runs and once it said so.
-        request_id, traceparent: of the request that asked for it.
-        retry_of: id of the task whose request it repeats.
-    """
-
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
-
-    task_id: str
-    status: ShownStatus
-    created_at: Moment
-    updated_at: Moment
-    context_mode: str | Absent = None
-    scope: str | Absent = None
-    result: Annotated[dict[str, Any], ShownAs(TaskResult)] | None = None
-    error: TaskError | None = None
-    workspace_id: str
-    attempt: int
-    position: int | Absent = None
-    started_at: Moment | Absent = None
-    finished_at: Moment | Absent = None
-    outcome: Outcome | Absent = None
-    revision: str | Absent = None
-    usage: Annotated[dict[str, Any], ShownAs(Usage)] | Absent = None
-    cancel_requested: Literal[True] | Absent = None
-    progress: Annotated[dict[str, Any], ShownAs(TaskProgress)] | Absent = None
-    request_id: str | Absent = None
-    traceparent: str | Absent = None
-    retry_of: str | Absent = None
-
-
-class TaskPage(Shown):
-    """Some tasks, newest first, without their results.
-
-    Attributes:
-        next_cursor: what to ask with for older ones; null when there are none.
-    """
-
-    tasks: list[TaskObject]
-    next_cursor: str | None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import closing
 from http import HTTPStatus
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 from wsgiref.types import WSGIEnvironment
 
 from flask_sock import Sock  # type: ignore[import-untyped]  # ships no types
@@ -13,13 +13,15 @@ from werkzeug.wrappers import Response
 
 from core.logs import get_logger
 from web.admission import AdmittedSource
-from web.door import REQUEST_ID, TRACEPARENT
-from web.relay import EventSource, Relay, bound_backlog
+from web.cursor import EPOCH_HEADER
+from web.door import REQUEST_ID, REQUEST_ID_HEADER, TRACEPARENT, TRACEPARENT_HEADER
+from web.relay import CLIENT_SOCKET, EventSource, Relay, bound_backlog
 from web.wire import Wire
 
 PING_S = 25  # a client that has not answered by the next one is cut off
 MAX_MESSAGE_BYTES = 4096  # of what clients say; it is not listened to
 SERVER_OPTIONS = {"ping_interval": PING_S, "max_message_size": MAX_MESSAGE_BYTES}
+SOCKET_HEADERS: Final = (EPOCH_HEADER, "Upgrade", "Sec-WebSocket-Accept")
 
 OVER = 1000
 GOING_AWAY = 1001
@@ -42,11 +44,11 @@ class Sockets:
         Returns:
             When all is over; the server then closes the connection.
         """
-        known = {"X-Request-ID": environ[REQUEST_ID], "traceparent": environ[TRACEPARENT]}
-        head = {name: text for name, text in known.items() if text} | {"X-Qwen-Event-Epoch": source.epoch}
-        client = environ["gunicorn.socket"]
+        known = {REQUEST_ID_HEADER: environ[REQUEST_ID], TRACEPARENT_HEADER: environ[TRACEPARENT]}
+        head = {name: text for name, text in known.items() if text} | {EPOCH_HEADER: source.epoch}
+        client = environ[CLIENT_SOCKET]
         bound_backlog(client)
-        environ["gunicorn.socket"] = wire = Wire(client, head=head, on_end=source.interrupt)
+        environ[CLIENT_SOCKET] = wire = Wire(client, head=head, on_end=source.interrupt)
         # compression would cost each connection 300 KB, for messages of some hundred bytes
         environ.pop("HTTP_SEC_WEBSOCKET_EXTENSIONS", None)
         with closing(AdmittedSource(source, environ)) as admitted:

@@ -4,7 +4,7 @@ from typing import Any
 
 from core.clock import rfc3339
 from jobs.tasks import Status, Task
-from web.schemas import Outcome, TaskError, TaskObject
+from web.answers.tasks import Outcome, TaskError, TaskObject
 
 
 def describe_accepted(task: Task) -> dict[str, Any]:

@@ -28,7 +28,7 @@ class OperatorCalls(Caller):
         Args:
             workspace: id or absolute path.
         """
-        return await self._turn(workspace, "hold")
+        return await self._change(workspace, "hold")
 
     async def unhold(self, workspace: str) -> Lane:
         """Let a lane go on.
@@ -36,7 +36,7 @@ class OperatorCalls(Caller):
         Args:
             workspace: id or absolute path.
         """
-        return await self._turn(workspace, "unhold")
+        return await self._change(workspace, "unhold")
 
     async def workers(self) -> tuple[Worker, ...]:
         """See which workers live."""
@@ -56,6 +56,6 @@ class OperatorCalls(Caller):
             for act in page.entries:
                 yield act
 
-    async def _turn(self, workspace: str, action: str) -> Lane:
+    async def _change(self, workspace: str, action: str) -> Lane:
         path = f"/ops/lanes/{segment(workspace)}/{action}"
         return parsed(Lane, await self._transport.send(signal(path, is_repeatable=True)))

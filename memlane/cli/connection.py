@@ -1,6 +1,5 @@
 """The command line's way to a service: which one, with which token, and what to say when it refuses."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -8,11 +7,10 @@ from pathlib import Path
 
 from core.errors import ConfigError
 from core.settings import load_client_settings
+from memlane.cli.selectors import selector_of
 from memlane.client import Client
 from memlane.credentials import FoundToken, configured_token, read_token
 from memlane.errors import MemlaneApiError, Unauthorized
-
-_WORKSPACE_ID = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +27,8 @@ class Place:
 
 
 def place_of(*, url: str | None, token_file: Path | None, workspace: str | None) -> Place:
-    """Make a place from options; a relative path of a workspace starts at the current folder."""
-    if workspace is not None and not _WORKSPACE_ID.fullmatch(workspace):
-        workspace = str(Path(workspace).expanduser().absolute())
-    return Place(url, token_file, workspace)
+    """Make a place from options, the workspace as a person names it."""
+    return Place(url, token_file, None if workspace is None else selector_of(workspace))
 
 
 @contextmanager

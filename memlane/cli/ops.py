@@ -35,7 +35,7 @@ def show_workers(place: Place, *, as_json: bool) -> Exit:
     return _print(Workers(workers=workers), lines, as_json=as_json)
 
 
-def turn(place: Place, *, is_held: bool, as_json: bool) -> Exit:
+def set_held(place: Place, *, is_held: bool, as_json: bool) -> Exit:
     """Hold the place's lane, or let it go, and print how it stands.
 
     Raises:

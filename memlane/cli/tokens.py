@@ -1,7 +1,6 @@
 """The work of ``memlane token``."""
 
 import json
-import re
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,13 +14,12 @@ from core.durations import parse_duration
 from core.errors import ConfigError
 from core.settings import load_settings
 from memlane.cli.exits import Exit
+from memlane.cli.selectors import selector_of
 from memlane.cli.task_output import printable
 from memlane.credentials import new_token
 from memlane.token_file import StoredToken, TokenFile
 from web.keyring import digest_of
 from web.principal import TokenRole
-
-_WORKSPACE_ID = re.compile(r"[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ def _stored(grant: Grant, token: str) -> StoredToken:
             name=grant.name,
             sha256=digest_of(token.encode()).hex(),
             role=grant.role,
-            workspaces=tuple(map(_selector, grant.workspaces)) or None,
+            workspaces=tuple(map(selector_of, grant.workspaces)) or None,
             created=now,
             expires=expires,
         )
@@ -119,10 +117,6 @@ def _expiry(text: str, now: datetime) -> datetime:
     if expires <= now:
         raise ConfigError(f"{text!r} has passed already")
     return expires
-
-
-def _selector(given: str) -> str:
-    return given if _WORKSPACE_ID.fullmatch(given) else str(Path(given).expanduser().absolute())
 
 
 def _facts(token: StoredToken) -> dict[str, Any]:

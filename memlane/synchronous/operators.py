@@ -29,7 +29,7 @@ class OperatorCalls(Caller):
         Args:
             workspace: id or absolute path.
         """
-        return self._turn(workspace, "hold")
+        return self._change(workspace, "hold")
 
     def unhold(self, workspace: str) -> Lane:
         """Let a lane go on.
@@ -37,7 +37,7 @@ class OperatorCalls(Caller):
         Args:
             workspace: id or absolute path.
         """
-        return self._turn(workspace, "unhold")
+        return self._change(workspace, "unhold")
 
     def workers(self) -> tuple[Worker, ...]:
         """See which workers live."""
@@ -56,6 +56,6 @@ class OperatorCalls(Caller):
         for page in self._pages(ActPage, with_query("/ops/audit", outcome=outcome, limit=_PAGE)):
             yield from page.entries
 
-    def _turn(self, workspace: str, action: str) -> Lane:
+    def _change(self, workspace: str, action: str) -> Lane:
         path = f"/ops/lanes/{segment(workspace)}/{action}"
         return parsed(Lane, self._transport.send(signal(path, is_repeatable=True)))

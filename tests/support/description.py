@@ -17,10 +17,10 @@ from referencing.jsonschema import DRAFT202012
 from core.settings import Settings
 from core.workspaces import Workspaces
 from jobs.oversight import Oversight
+from tests.support.keyring import single_token
 from web.app import WebParts, create_app
 from web.interface.asyncapi import asyncapi_of
 from web.interface.openapi import openapi_of
-from web.keyring import single_token
 from web.problems import TRANSPORT
 from web.route import routes_of
 from web.target import parse_target

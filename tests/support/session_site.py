@@ -7,7 +7,7 @@ from core.ids import ClientId, ClientSessionId, WorkspaceId
 from core.keys import LaneKeys
 from events.envelope import Envelope
 from events.log import EventLog
-from events.sessions import Caller, ClientSessions, Entry
+from events.sessions import Caller, ClientSessions, SessionEntry
 from tests.support.lane import fresh_workspace_id
 
 SESSION_LIFE_MS = 30 * 60_000
@@ -30,7 +30,7 @@ class Site:
     def keys(self) -> LaneKeys:
         return LaneKeys(self.workspace)
 
-    def enter(self, caller: Caller = SOMEBODY, *, is_shared: bool = True) -> Entry:
+    def enter(self, caller: Caller = SOMEBODY, *, is_shared: bool = True) -> SessionEntry:
         return self.sessions.enter(self.workspace, caller, is_shared=is_shared)
 
     def owns(self, client: str, *, owner: str = "ada", workspace: WorkspaceId | None = None) -> bool:

@@ -15,9 +15,10 @@ from events.sessions import open_sessions
 from jobs.client import open_jobs
 from jobs.oversight import open_oversight
 from memory.library import Library
+from tests.support.keyring import single_token
 from tests.support.web_server import AUTHORIZED, Answer, Requests
 from web.app import WebParts, create_app
-from web.keyring import Keyring, single_token
+from web.keyring import Keyring
 
 PLACEHOLDERS = {"scope": "user", "path:path": "user/tea.md"}
 NO_MEMORY = Library(Path("/srv/no-memory"), local=False)

@@ -20,9 +20,9 @@ from events.sessions import open_sessions
 from jobs.client import open_jobs
 from jobs.oversight import open_oversight
 from memory.library import Library
+from tests.support.keyring import single_token
 from tests.support.web_server import TOKEN
 from web.app import WebParts, create_app
-from web.keyring import single_token
 from web.server import serve
 
 

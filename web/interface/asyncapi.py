@@ -8,9 +8,9 @@ from events.payloads import PAYLOADS, WITHOUT_ID
 from web.interface.docstrings import docstring_of
 from web.interface.parameters import path_parameters_of, template_of
 from web.interface.shapes import COMPONENTS, Shapes
+from web.negotiation import JSON_MEDIA
+from web.relay import EVENT_STREAM
 from web.route import Route
-
-EVENT_STREAM = "text/event-stream"
 
 _ABOUT = (
     "Each workspace has one log of events. Streams relay it, as server-sent events or over WebSocket, one "
@@ -21,14 +21,12 @@ _ABOUT = (
 def asyncapi_of(routes: Iterable[Route]) -> dict[str, Any]:
     """Describe the events that some of these routes stream as an AsyncAPI 3 document."""
     streams = [route for route in routes if route.is_socket or EVENT_STREAM in route.media]
-    channels = {
-        _channel_name(route, rule): _channel(route, rule) for route in streams for rule in route.rules
-    }
+    channels = {route.name_at(rule): _channel(route, rule) for route in streams for rule in route.rules}
     shapes = Shapes(PAYLOADS.values())
     return {
         "asyncapi": "3.0.0",
         "info": {"title": "memlane", "version": own_version(), "description": _ABOUT},
-        "defaultContentType": "application/json",
+        "defaultContentType": JSON_MEDIA,
         "channels": channels,
         "operations": {
             f"tell_{name}": {"action": "send", "channel": {"$ref": f"#/channels/{name}"}} for name in channels
@@ -40,14 +38,10 @@ def asyncapi_of(routes: Iterable[Route]) -> dict[str, Any]:
     }
 
 
-def _channel_name(route: Route, rule: str) -> str:
-    return route.name if rule == route.rules[0] else f"{route.name}_of_workspace"
-
-
 def _channel(route: Route, rule: str) -> dict[str, Any]:
     channel: dict[str, Any] = {
         "address": template_of(rule),
-        "description": docstring_of(getattr(route.view, "func", route.view)).text,
+        "description": docstring_of(route.view).text,
         "messages": {kind: {"$ref": f"{COMPONENTS}/messages/{kind}"} for kind in PAYLOADS},
         "parameters": {known.name: {"description": known.description} for known in path_parameters_of(rule)},
     }

@@ -4,6 +4,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 _SECTION = re.compile(r"^(?:Args|Attributes|Returns|Raises|Yields):$", re.MULTILINE)
 _FIELD = re.compile(r"^    (?P<names>\w+(?:, \w+)*): (?P<text>.*(?:\n        .*)*)", re.MULTILINE)
@@ -25,8 +26,12 @@ class Docstring:
 
 
 def docstring_of(documented: object) -> Docstring:
-    """Read the docstring of a class or function; one that has none says nothing."""
-    return parse_docstring(getattr(documented, "__doc__", None) or "")
+    """Read the docstring of a class or function; one that has none says nothing.
+
+    A partial has the words of its function.
+    """
+    function = documented.func if isinstance(documented, partial) else documented
+    return parse_docstring(getattr(function, "__doc__", None) or "")
 
 
 def parse_docstring(raw: str) -> Docstring:

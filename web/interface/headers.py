@@ -8,10 +8,14 @@ from typing import Any
 from core.errors import InputError, MemlaneError
 from events.errors import InvalidClientId
 from web.client_id import CLIENT_ID_HEADER
+from web.cursor import EPOCH_HEADER, LAST_EVENT_ID_HEADER
+from web.door import REQUEST_ID_HEADER, TRACEPARENT_HEADER
 from web.errors import InvalidIdempotencyKey, PreconditionFailed
-from web.idempotency import IDEMPOTENCY_HEADER, REPLAYED_HEADER
+from web.handshake import WEBSOCKET_VERSION
+from web.idempotency import IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_PATTERN, REPLAYED_HEADER
 from web.interface.shapes import COMPONENTS
 from web.preference import APPLIED_HEADER, PREFER_HEADER
+from web.relay import STREAM_ID_HEADER
 from web.throttle import LIMIT_HEADER, POLICY_HEADER
 
 _UUID = {"type": "string", "format": "uuid"}
@@ -31,9 +35,6 @@ class RequestHeader:
     refusals: tuple[type[MemlaneError], ...] = ()
 
 
-REQUEST_ID_HEADER = "X-Request-ID"
-TRACEPARENT_HEADER = "traceparent"
-
 REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
     {
         REQUEST_ID_HEADER: RequestHeader(
@@ -49,7 +50,7 @@ REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
         ),
         IDEMPOTENCY_HEADER: RequestHeader(
             "Tells a request that is sent again: for 24 hours it gives the same task.",
-            {"type": "string", "pattern": "^[ -~]{1,255}$"},
+            {"type": "string", "pattern": f"^{IDEMPOTENCY_KEY_PATTERN}$"},
             (InvalidIdempotencyKey,),
         ),
         PREFER_HEADER: RequestHeader(
@@ -61,14 +62,14 @@ REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
         "If-Match": RequestHeader(
             "`*`, or nothing that could be met: an `ETag` here is a weak one.", _TEXT, (PreconditionFailed,)
         ),
-        "Last-Event-ID": RequestHeader(
+        LAST_EVENT_ID_HEADER: RequestHeader(
             "The last event that was seen; those after it are replayed. What is no id counts as absent.",
             _TEXT,
         ),
-        "X-Qwen-Event-Epoch": RequestHeader("The log that `Last-Event-ID` belongs to.", _TEXT),
+        EPOCH_HEADER: RequestHeader("The log that `Last-Event-ID` belongs to.", _TEXT),
         "Connection": RequestHeader("`Upgrade`.", _TEXT),
         "Upgrade": RequestHeader("`websocket`.", _TEXT),
-        "Sec-WebSocket-Version": RequestHeader("`13`.", _TEXT),
+        "Sec-WebSocket-Version": RequestHeader(f"`{WEBSOCKET_VERSION}`.", _TEXT),
         "Sec-WebSocket-Key": RequestHeader("16 bytes in base64.", _TEXT, (InputError,)),
     }
 )
@@ -94,12 +95,12 @@ ANSWER_HEADERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
         "WWW-Authenticate": ("`Bearer`.", {"const": "Bearer"}),
         "Vary": ("`Origin`.", {"const": "Origin"}),
         "Allow": ("The methods that there are.", _TEXT),
-        "X-Qwen-Event-Epoch": ("Names the log.", _UUID),
-        "X-Qwen-SSE-Stream-Id": ("Names this stream.", _UUID),
+        EPOCH_HEADER: ("Names the log.", _UUID),
+        STREAM_ID_HEADER: ("Names this stream.", _UUID),
         "Connection": ("`Upgrade`.", _TEXT),
         "Upgrade": ("`websocket`.", {"const": "websocket"}),
         "Sec-WebSocket-Accept": ("Answers the key.", _TEXT),
-        "Sec-WebSocket-Version": ("`13`.", {"const": "13"}),
+        "Sec-WebSocket-Version": (f"`{WEBSOCKET_VERSION}`.", {"const": WEBSOCKET_VERSION}),
         "X-Accel-Buffering": ("Keeps proxies from holding events back.", {"const": "no"}),
     }
 )

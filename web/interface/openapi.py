@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.version import own_version
-from web.answers import ProblemDetails, ShownProblem
+from web.answers.problems import ProblemDetails, ShownProblem
 from web.interface.headers import header_components
 from web.interface.operations import BEARER, models_of, operations_of, shared_answers_of
 from web.interface.shapes import Shapes

@@ -12,8 +12,8 @@ from web.interface.headers import references_to
 from web.interface.parameters import parameters_of, template_of
 from web.interface.refusals import describe_refused, refused_of
 from web.interface.shapes import COMPONENTS, Shapes
+from web.negotiation import JSON_MEDIA
 from web.preference import APPLIED_HEADER
-from web.problems import JSON_MEDIA
 from web.route import Route
 
 BEARER = "bearer"
@@ -33,9 +33,9 @@ def operations_of(route: Route, shapes: Shapes) -> Iterator[tuple[str, Mapping[s
 
 
 def _operation(route: Route, rule: str, shapes: Shapes) -> dict[str, Any]:
-    doc = docstring_of(getattr(route.view, "func", route.view))  # a partial has its function's words
+    doc = docstring_of(route.view)
     operation: dict[str, Any] = {
-        "operationId": route.name if rule == route.rules[0] else f"{route.name}_of_workspace",
+        "operationId": route.name_at(rule),
         "summary": doc.summary,
         "description": doc.text,
         "tags": [_tag(route)],

@@ -8,9 +8,10 @@ from typing import Any, get_args
 
 from core.acp import Scope
 from core.errors import InputError, MemlaneError
-from core.ids import KINDS
+from core.ids import TASK_ID_PATTERN, WORKSPACE_ID_PATTERN
+from web.door import REQUEST_ID_HEADER, TRACEPARENT_HEADER
 from web.errors import InvalidMaxQueued, InvalidScope, WorkspaceMismatch
-from web.interface.headers import REQUEST_HEADERS, REQUEST_ID_HEADER, TRACEPARENT_HEADER
+from web.interface.headers import REQUEST_HEADERS
 from web.interface.shapes import schema_of
 from web.route import Route
 
@@ -20,7 +21,6 @@ _OF_FIELDS = {"scope": InvalidScope, "max_queued": InvalidMaxQueued}
 Parameter = Mapping[str, Any]
 
 _VARIABLE = re.compile(r"<(?:\w+:)?(?P<name>\w+)>")
-_UUID4 = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ PATH_PARAMETERS: Mapping[str, PathParameter] = MappingProxyType(
         "selector": PathParameter(
             "workspace",
             "A configured workspace: its id, or its URL-encoded absolute path.",
-            {"type": "string", "pattern": r"^([0-9a-f]{16}|/.*)$"},
+            {"type": "string", "pattern": f"^({WORKSPACE_ID_PATTERN}|/.*)$"},
             (WorkspaceMismatch,),
         ),
         "task_id": PathParameter(
             "taskId",
             "The task's id: its kind and a UUID.",
-            {"type": "string", "pattern": f"^({'|'.join(KINDS)})-{_UUID4}$"},
+            {"type": "string", "pattern": f"^{TASK_ID_PATTERN}$"},
         ),
         "scope": PathParameter(
             "scope",

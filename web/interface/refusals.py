@@ -10,12 +10,13 @@ from core.errors import InputError, MemlaneError
 from events.errors import StorageUnavailable
 from jobs.errors import RateLimitExceeded
 from web import errors
-from web.answers import ProblemDetails, ShownProblem
+from web.answers.problems import ProblemDetails, ShownProblem
 from web.interface.docstrings import docstring_of
 from web.interface.headers import references_to
 from web.interface.parameters import refusals_of_parameters
 from web.interface.shapes import Shapes
-from web.problems import FRAMEWORK_CODES, JSON_MEDIA, PROBLEM_TYPE, rule_of
+from web.negotiation import JSON_MEDIA, PROBLEM_MEDIA
+from web.problems import FRAMEWORK_CODES, rule_of
 from web.route import Route
 from web.schemas import REFUSALS
 from web.throttle import SAFE_METHODS
@@ -94,6 +95,6 @@ def describe_refused(status: int, refused: Refused, shapes: Shapes) -> dict[str,
         ),
         "content": {
             media: {"schema": {"allOf": [shapes.reference(model), narrowed]}}
-            for media, model in ((JSON_MEDIA, ShownProblem), (PROBLEM_TYPE, ProblemDetails))
+            for media, model in ((JSON_MEDIA, ShownProblem), (PROBLEM_MEDIA, ProblemDetails))
         },
     }

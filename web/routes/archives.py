@@ -14,12 +14,12 @@ from memory.archive import pack
 from memory.errors import ArchiveInvalid, ArchiveTooLarge, StoreUnusable
 from memory.library import Library
 from memory.unpacking import unpack
+from web.answers.tasks import TaskObject
 from web.body import read_bytes
 from web.offload import offload
 from web.query import ExportQuery, ImportQuery, parse_query
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route, always
-from web.schemas import TaskObject
 from web.selector import select
 
 _TYPES: Final[Mapping[ArchiveFormat, str]] = {"tar.gz": "application/gzip", "zip": "application/zip"}

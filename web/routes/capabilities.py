@@ -10,7 +10,7 @@ from core.workspaces import Workspace, Workspaces
 from events.errors import StorageUnavailable
 from jobs.client import JobsClient
 from jobs.limits import MAX_PENDING
-from web.answers import Capabilities, FeatureDetails, Limits, ServedWorkspace
+from web.answers.service import Capabilities, FeatureDetails, Limits, ServedWorkspace
 from web.errors import Forbidden
 from web.principal import Principal, principal_of
 from web.problems import json_response
@@ -72,7 +72,7 @@ class CapabilityRoutes:
         return json_response(body.model_copy(update={"models": models}).to_wire())
 
     def _shown_to(self, principal: Principal) -> list[Workspace]:
-        shown = [workspace for workspace in self._workspaces if principal.may_enter(workspace.id)]
+        shown = principal.workspaces_among(self._workspaces)
         if not shown:
             raise Forbidden
         return shown

@@ -10,7 +10,7 @@ from core.text import well_formed
 from core.workspaces import Workspaces
 from memory.errors import StoreUnusable
 from memory.library import Library, ListedDocument, Listing
-from web.answers import DocumentPage, SearchHits, ShownDocument, ShownIndex
+from web.answers.memory import DocumentPage, SearchHits, ShownDocument, ShownIndex
 from web.errors import DocumentNotFound
 from web.memory_view import describe_document, describe_hit, describe_left_out, describe_listed
 from web.offload import offload
@@ -112,8 +112,7 @@ def _page(listing: Listing, *, limit: int, after: str) -> Response:
         left_out=[describe_left_out(one) for one in listing.left_out],
         next_cursor=cursor,
     )
-    following = None if cursor is None else {"limit": limit, "cursor": cursor}
-    return json_response(shown.to_wire(), headers=link_to_next(request, following))
+    return json_response(shown.to_wire(), headers=link_to_next(request, cursor, limit=limit))
 
 
 def _place(known: ListedDocument) -> str:

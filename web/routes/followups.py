@@ -15,10 +15,10 @@ from jobs.retries import retry_task
 from jobs.tasks import Task
 from memory.errors import PreviewStale, StoreUnusable
 from memory.library import Library
+from web.answers.tasks import TaskObject
 from web.offload import offload
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route, always
-from web.schemas import TaskObject
 from web.selector import select
 from web.task_place import PLACES, TaskPlace
 from web.visible_tasks import VisibleTasks

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from werkzeug.wrappers import Response
 
 from jobs.client import JobsClient
-from web.answers import Health
+from web.answers.service import Health
 from web.errors import NotReady
 from web.problems import json_response
 from web.route import Route

@@ -6,7 +6,7 @@ from typing import Any
 
 from werkzeug.wrappers import Response
 
-from web.answers import InterfaceDocument
+from web.answers.service import InterfaceDocument
 from web.interface.asyncapi import asyncapi_of
 from web.interface.openapi import openapi_of
 from web.problems import revalidated

@@ -10,9 +10,10 @@ from werkzeug.wrappers import Response
 
 from core.ids import Kind
 from core.workspaces import Workspaces
+from web.answers.tasks import TaskObject
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route
-from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, TaskObject, parse_body
+from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 from web.selector import select
 from web.task_place import place_of
 

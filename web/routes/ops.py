@@ -10,19 +10,10 @@ from core.errors import InputError
 from core.workspaces import Workspaces
 from jobs.audit import Act, is_cursor
 from jobs.oversight import Oversight
-from web.answers import Shown
+from web.answers.operators import ActList, LaneList, ShownLane, Stats, WorkerList
+from web.answers.shown import Shown
 from web.errors import WorkspaceMismatch
-from web.ops_view import (
-    ActList,
-    LaneList,
-    ShownLane,
-    Stats,
-    WorkerList,
-    show_act,
-    show_lane,
-    show_load,
-    show_worker,
-)
+from web.ops_view import show_act, show_lane, show_load, show_worker
 from web.paging import link_to_next
 from web.principal import principal_of
 from web.problems import json_response
@@ -62,8 +53,7 @@ class OpsRoutes:
 
     def list_lanes(self) -> Response:
         """Show how the lanes of the caller's workspaces stand."""
-        principal = principal_of(request)
-        shown = [workspace for workspace in self._workspaces if principal.may_enter(workspace.id)]
+        shown = principal_of(request).workspaces_among(self._workspaces)
         views = self._board.lanes([workspace.id for workspace in shown])
         lanes = [show_lane(view, workspace) for view, workspace in zip(views, shown, strict=True)]
         return _answer(LaneList(lanes=lanes))
@@ -98,9 +88,8 @@ class OpsRoutes:
             return act.workspace is not None and principal.may_enter(act.workspace)
 
         page = self._audit.page(query.outcome, limit=query.limit, cursor=query.cursor, accepts=accepts)
-        following = None if page.next_cursor is None else {"limit": query.limit, "cursor": page.next_cursor}
-        listed = ActList(entries=[show_act(entry) for entry in page.entries], next_cursor=page.next_cursor)
-        return _answer(listed, headers=link_to_next(request, following))
+        listed = ActList(entries=[show_act(act) for act in page.acts], next_cursor=page.next_cursor)
+        return _answer(listed, headers=link_to_next(request, page.next_cursor, limit=query.limit))
 
 
 def _answer(body: Shown, *, headers: Mapping[str, str] | None = None) -> Response:

@@ -13,12 +13,13 @@ from memory.errors import CommitConflict, StoreUnusable
 from memory.library import KnownDocument, Library
 from memory.names import is_pinned
 from memory.standing import is_under_review
+from web.answers.tasks import TaskObject
 from web.errors import DocumentNotFound, NotUnderReview
 from web.offload import offload
 from web.query import scope_of
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route
-from web.schemas import ReviewBody, TaskObject, parse_body
+from web.schemas import ReviewBody, parse_body
 from web.selector import select
 
 

@@ -11,16 +11,16 @@ from jobs.client import JobsClient
 from memory.errors import CommitConflict, RevisionNotFound, RevisionPruned, RevisionUndone, StoreUnusable
 from memory.library import Library
 from memory.revisions import RevisionPage
-from web.answers import RevisionPage as ShownPage
-from web.answers import ShownRevision
+from web.answers.memory import RevisionPage as ShownPage
+from web.answers.memory import ShownRevision
+from web.answers.tasks import TaskObject
 from web.memory_view import describe_changes, describe_revision
 from web.offload import offload
-from web.paging import link_to_next
+from web.paging import link_to_older
 from web.problems import json_response
 from web.query import RevisionsQuery, parse_query
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route, always
-from web.schemas import TaskObject
 from web.selector import select
 
 
@@ -85,8 +85,7 @@ class RevisionRoutes:
         shown = ShownPage(
             revisions=[describe_revision(one) for one in page.revisions], next_before=page.before
         )
-        following = None if page.before is None else {"before": page.before}
-        return json_response(shown.to_wire(), headers=link_to_next(request, following))
+        return json_response(shown.to_wire(), headers=link_to_older(request, page.before))
 
     def show_revision(self, revision: str, selector: str | None = None) -> Response:
         """Show one revision with its diffs."""

@@ -13,27 +13,20 @@ from core.workspaces import Workspaces
 from events.errors import SessionNotFound, SubscriberLimitExceeded
 from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
-from web.answers import Heartbeat, SessionEntry
+from web.answers.sessions import Heartbeat, SessionEntry
 from web.client_id import CLIENT_ID_HEADER, caller_of
+from web.cursor import CURSOR_HEADERS, cursor_of, socket_cursor_of
 from web.errors import UpgradeRequired, WorkspaceMismatch
 from web.gate import entered
 from web.handshake import HANDSHAKE_HEADERS, require_upgrade
 from web.principal import principal_of
 from web.problems import json_response
 from web.query import SessionSocketQuery, SessionStreamQuery, parse_query
-from web.relay import Relay
+from web.relay import EVENT_STREAM, STREAM_HEADERS, Relay
 from web.route import Route
-from web.routes.events import (
-    CURSOR_HEADERS,
-    SOCKET_HEADERS,
-    STREAM_HEADERS,
-    cursor_of,
-    socket_cursor_of,
-    streamed,
-)
 from web.schemas import SessionBody, parse_body
 from web.selector import select_folder
-from web.sockets import Sockets
+from web.sockets import SOCKET_HEADERS, Sockets
 
 
 class SessionRoutes:
@@ -99,7 +92,7 @@ class SessionRoutes:
             is_global=True,
             query=SessionStreamQuery,
             reads=CURSOR_HEADERS,
-            media=("text/event-stream",),
+            media=(EVENT_STREAM,),
             sends=STREAM_HEADERS,
             refusals=(SessionNotFound, SubscriberLimitExceeded),
         )
@@ -158,16 +151,16 @@ class SessionRoutes:
     def stream(self, session_id: str) -> Response:
         """Stream what happens in a session's workspace until the session is closed."""
         max_lag = parse_query(SessionStreamQuery, request.args).max_queued
-        session, (after, epoch) = self._require(session_id), cursor_of(request)
-        source = self._streams.open(session, after=after, epoch=epoch, max_lag=max_lag)
-        return streamed(self._relay, source, request)
+        session, cursor = self._require(session_id), cursor_of(request)
+        source = self._streams.open(session, after=cursor.after, epoch=cursor.epoch, max_lag=max_lag)
+        return self._relay.answer(request, source)
 
     def converse(self, session_id: str) -> Response:
         """Tell the same on a WebSocket."""
         query = parse_query(SessionSocketQuery, request.args)
-        session, (after, epoch) = self._require(session_id), socket_cursor_of(request, query)
+        session, cursor = self._require(session_id), socket_cursor_of(request, query)
         require_upgrade(request)
-        source = self._streams.open(session, after=after, epoch=epoch, max_lag=query.max_queued)
+        source = self._streams.open(session, after=cursor.after, epoch=cursor.epoch, max_lag=query.max_queued)
         return self._sockets.respond(source, request.environ)
 
     def _require(self, segment: str) -> ClientSessionId:

@@ -11,13 +11,14 @@ from core.workspaces import Workspace, Workspaces
 from jobs.errors import TaskFinished
 from jobs.tasks import Task
 from web.admission import require_admitted
+from web.answers.tasks import TaskObject, TaskPage
 from web.client_id import CLIENT_ID_HEADER
 from web.paging import link_to_next
 from web.preference import APPLIED_HEADER, PREFER_HEADER, wait_in
 from web.problems import json_response, revalidated
 from web.query import TasksQuery, parse_query
+from web.relay import CLIENT_SOCKET
 from web.route import Route, always
-from web.schemas import TaskObject, TaskPage
 from web.selector import select
 from web.task_place import ANY, PLACES, TaskPlace
 from web.task_view import describe, describe_listed
@@ -84,8 +85,7 @@ class TaskRoutes:
         page = self._tasks.page(request, workspace, query)
         cursor = None if page.next_cursor is None else str(page.next_cursor)
         shown = TaskPage(tasks=[describe_listed(task) for task in page.tasks], next_cursor=cursor)
-        following = None if cursor is None else {"limit": query.limit, "cursor": cursor}
-        return revalidated(shown.to_wire(), headers=link_to_next(request, following))
+        return revalidated(shown.to_wire(), headers=link_to_next(request, cursor, limit=query.limit))
 
     def find(self, place: TaskPlace, task_id: str, selector: str | None = None) -> Response:
         """Look a task up; with ``Prefer: wait=N`` once it has ended, or is another than the caller knows."""
@@ -107,7 +107,7 @@ class TaskRoutes:
 
     def _awaited(self, workspace: Workspace, look: Callable[[], Task], *, wait_s: int) -> Response:
         task = look()
-        client = request.environ.get("gunicorn.socket")
+        client = request.environ.get(CLIENT_SOCKET)
         news = self._watch.news(
             workspace.id, task.id, wait_s=wait_s, with_place=_knows_a_state(), client=client
         )

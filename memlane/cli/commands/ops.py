@@ -51,10 +51,10 @@ def hold(
 ) -> None:
     """Let a lane start no further task; what runs goes on, and tasks are accepted."""
     from memlane.cli.connection import place_of
-    from memlane.cli.ops import turn
+    from memlane.cli.ops import set_held
 
     place = place_of(url=url, token_file=token_file, workspace=workspace)
-    raise typer.Exit(turn(place, is_held=True, as_json=json))
+    raise typer.Exit(set_held(place, is_held=True, as_json=json))
 
 
 @ops.command()
@@ -67,10 +67,10 @@ def unhold(
 ) -> None:
     """Let a lane go on."""
     from memlane.cli.connection import place_of
-    from memlane.cli.ops import turn
+    from memlane.cli.ops import set_held
 
     place = place_of(url=url, token_file=token_file, workspace=workspace)
-    raise typer.Exit(turn(place, is_held=False, as_json=json))
+    raise typer.Exit(set_held(place, is_held=False, as_json=json))
 
 
 @ops.command()

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from core.ids import Kind
 from memlane.cli import options
 
 _Status = Annotated[
@@ -12,10 +13,7 @@ _Status = Annotated[
 _Outcome = Annotated[
     Literal["completed", "failed", "cancelled"] | None, typer.Option(help="Only tasks that ended like this.")
 ]
-_Kind = Annotated[
-    Literal["remember", "forget", "dream", "undo", "import", "review"] | None,
-    typer.Option(help="Only tasks of this kind."),
-]
+_Kind = Annotated[Kind | None, typer.Option(help="Only tasks of this kind.")]
 _Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, max=200, help="How many at most.")]
 
 

@@ -8,7 +8,7 @@ from core.ids import ClientId, ClientSessionId, workspace_of_client_session
 from events.connect import connect
 from events.errors import InvalidClientId, SessionNotFound, StorageFull, StorageUnavailable
 from events.log import EventLog
-from events.sessions import CLIENT_LIFE_MS, Caller, Entry
+from events.sessions import CLIENT_LIFE_MS, Caller, SessionEntry
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane import fresh_workspace_id
 from tests.support.redis_server import kill_redis
@@ -273,7 +273,7 @@ def test_sessions_and_client_ids_survive_a_crash_of_redis(own_redis: EmbeddedRed
     kill_redis(own_redis)
     own_redis.start()
 
-    assert site.enter(Caller("ada", entry.client)) == Entry(
+    assert site.enter(Caller("ada", entry.client)) == SessionEntry(
         entry.session, entry.client, is_attached=True, created_ms=entry.created_ms
     )
 

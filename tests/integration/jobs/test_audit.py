@@ -7,7 +7,7 @@ import pytest
 from core.ids import WorkspaceId
 from core.keys import audit
 from events.connect import connect
-from jobs.audit import KEPT, MAX_TARGET_CHARS, OUTCOMES, Act, Audit, is_cursor
+from jobs.audit import KEPT, MAX_TARGET_CHARS, Act, Audit, is_cursor
 
 HERE = WorkspaceId("a" * 16)
 
@@ -20,9 +20,9 @@ def act(number: int = 0, *, status: int = 202, **facts) -> Act:
 def record(redis_url: str) -> Iterator[Audit]:
     """An empty record."""
     redis = connect(redis_url)
-    redis.delete(*map(audit, OUTCOMES))
+    redis.delete(*map(audit, KEPT))
     yield Audit(redis)
-    redis.delete(*map(audit, OUTCOMES))
+    redis.delete(*map(audit, KEPT))
 
 
 def fill(redis_url: str, outcome: str, *, count: int) -> None:
@@ -39,8 +39,8 @@ def test_an_act_reads_back_as_it_was(record: Audit):
     record.record(done)
     record.record(refused)
 
-    assert [entry.act for entry in record.page("done", limit=10).entries] == [done]
-    assert [entry.act for entry in record.page("refused", limit=10).entries] == [refused]
+    assert [entry.act for entry in record.page("done", limit=10).acts] == [done]
+    assert [entry.act for entry in record.page("refused", limit=10).acts] == [refused]
 
 
 def test_pages_are_newest_first_and_go_on_where_the_last_one_ended(record: Audit):
@@ -52,7 +52,7 @@ def test_pages_are_newest_first_and_go_on_where_the_last_one_ended(record: Audit
     second = record.page("done", limit=2, cursor=first.next_cursor)
     last = record.page("done", limit=2, cursor=second.next_cursor)
 
-    pages = [[entry.act.target[-1] for entry in page.entries] for page in (first, second, last)]
+    pages = [[entry.act.target[-1] for entry in page.acts] for page in (first, second, last)]
     assert pages == [["4", "3"], ["2", "1"], ["0"]]
     assert last.next_cursor is None
     assert first.next_cursor is not None
@@ -66,7 +66,7 @@ def test_what_is_not_wanted_leaves_no_holes(record: Audit, redis_url: str):
 
     page = record.page("done", limit=2, accepts=lambda one: one.workspace == HERE)
 
-    assert [entry.act.target for entry in page.entries] == ["/workspace/2", "/workspace/1"]
+    assert [entry.act.target for entry in page.acts] == ["/workspace/2", "/workspace/1"]
     assert page.next_cursor is None
 
 
@@ -84,7 +84,7 @@ def test_refusals_drive_out_nothing_that_was_done(record: Audit, redis_url: str)
 def test_a_long_target_is_cut(record: Audit):
     record.record(Act(token="ci", action="undo", target="/" * 9_000, status=404))
 
-    (entry,) = record.page("refused", limit=1).entries
+    (entry,) = record.page("refused", limit=1).acts
     assert len(entry.act.target) == MAX_TARGET_CHARS
 
 

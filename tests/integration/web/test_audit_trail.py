@@ -9,7 +9,7 @@ from flask import Flask
 from core.keys import audit
 from core.workspaces import Workspaces
 from events.connect import connect
-from jobs.audit import OUTCOMES
+from jobs.audit import KEPT
 from tests.support.callers import OWNER, Caller, keyring_of, named
 from tests.support.web_app import application
 
@@ -26,7 +26,7 @@ def second(workspaces: Workspaces) -> Caller:
 @pytest.fixture
 def app(redis_url: str, workspaces: Workspaces, second: Caller) -> Iterator[Flask]:
     """An application whose record is empty."""
-    connect(redis_url).delete(*map(audit, OUTCOMES))
+    connect(redis_url).delete(*map(audit, KEPT))
     with application(redis_url, workspaces, keyring=keyring_of(CLIENT, second)) as made:
         yield made
 

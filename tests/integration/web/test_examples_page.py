@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from core.settings import DEFAULT_PORT, Settings
+from memlane.credentials import token_file
 from tests.support.description import description
 from tests.support.examples_page import PAGE, PRELUDE, Example, read_examples
 from tests.support.memlane_up import running_memlane
@@ -33,6 +35,13 @@ def test_every_route_is_on_the_page() -> None:
 def test_every_command_is_read() -> None:
     assert len(read_examples()) == PAGE.read_text("utf-8").count("\ncurl ")
     assert PRELUDE in PAGE.read_text("utf-8")
+
+
+def test_the_page_begins_with_the_address_and_the_token_that_a_service_has_unless_told_otherwise() -> None:
+    home = str(Settings.model_fields["home"].default).replace("~", "$HOME")
+
+    assert f"MEMLANE_URL=http://127.0.0.1:{DEFAULT_PORT} " in PAGE.read_text("utf-8")
+    assert f'MEMLANE_TOKEN=$(cat "{token_file(Path(home))}")' in PAGE.read_text("utf-8")
 
 
 @pytest.mark.timeout(300)

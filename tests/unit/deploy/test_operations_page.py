@@ -22,8 +22,8 @@ from tests.support.deployment import (
     setting_defaults,
 )
 from tests.support.documents import code_under, quoted, table_under
+from tests.support.keyring import single_token
 from web.auth import Guard
-from web.keyring import single_token
 from web.target import read_target
 
 UNITS = code_under("systemd", "ini")

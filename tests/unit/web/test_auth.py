@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.keyring import single_token
 from web.auth import Guard
 from web.errors import HostRefused, OriginRefused, Unauthorized
-from web.keyring import single_token
 from web.principal import Principal
 from web.target import Target, parse_target
 

@@ -1,7 +1,8 @@
 import pytest
 
 from core.clock import wall_ms
-from web.keyring import Keyring, KnownToken, digest_of, owners_token, single_token
+from tests.support.keyring import single_token
+from web.keyring import Keyring, KnownToken, digest_of, owners_token
 from web.principal import Principal
 
 HOUR_MS = 3_600_000

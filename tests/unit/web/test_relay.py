@@ -1,10 +1,7 @@
 import socket
 
-import pytest
-
 from events.envelope import Envelope
 from web.relay import frame, has_left
-from web.routes.events import MAX_EVENT_ID, parse_event_id
 
 
 def test_an_event_is_a_frame_of_one_data_line() -> None:
@@ -21,18 +18,6 @@ def test_an_event_about_the_stream_has_no_id() -> None:
     assert frame(Envelope(None, "replay_complete", "{}", None, 5)).startswith(
         b"event: replay_complete\ndata: {"
     )
-
-
-@pytest.mark.parametrize(("text", "event_id"), [("0", 0), ("17", 17), (str(MAX_EVENT_ID), MAX_EVENT_ID)])
-def test_a_number_is_a_cursor(text: str, event_id: int) -> None:
-    assert parse_event_id(text) == event_id
-
-
-@pytest.mark.parametrize(
-    "text", ["", "abc", "-1", "1.5", " 1", "1e3", "٣", str(MAX_EVENT_ID + 1), "1" * 5000]
-)
-def test_anything_else_counts_as_absent(text: str) -> None:
-    assert parse_event_id(text) is None
 
 
 def test_a_peer_that_closed_is_noticed() -> None:

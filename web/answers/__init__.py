@@ -1,0 +1,1 @@
+"""What answers show: the models that are rendered and described alike, by what they are about."""
