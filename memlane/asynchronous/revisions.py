@@ -1,16 +1,43 @@
 """Who changed memory, and taking it back."""
 
+from collections.abc import AsyncGenerator
+
 from memlane.addresses import memory_path, segment
 from memlane.answers import parsed
 from memlane.asynchronous.caller import Caller
 from memlane.models import Document, Revision, RevisionPage, Task
 from memlane.request import reading, submission
 
+_PAGE = 200
+
 
 class RevisionCalls(Caller):
-    """``revisions``, ``revision`` and ``undo``."""
+    """``revisions``, ``revision_page``, ``revision`` and ``undo``."""
 
     async def revisions(
+        self, *, document: Document | None = None, workspace: str | None = None
+    ) -> AsyncGenerator[Revision]:
+        """Go through the changes of memory, newest first, without their diffs.
+
+        Args:
+            document: only those of this one.
+            workspace: as for ``remember``.
+
+        Raises:
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        is_more, before = True, None
+        while is_more:
+            page = await self.revision_page(
+                limit=_PAGE, before=before, document=document, workspace=workspace
+            )
+            for revision in page.revisions:
+                yield revision
+            before = page.next_before
+            is_more = before is not None
+
+    async def revision_page(
         self,
         *,
         limit: int = 50,
@@ -18,17 +45,15 @@ class RevisionCalls(Caller):
         document: Document | None = None,
         workspace: str | None = None,
     ) -> RevisionPage:
-        """List who changed memory, newest first.
+        """Read some changes of memory, newest first.
 
         Args:
             limit: 1 to 200.
             before: ``next_before`` of the page before.
-            document: only revisions of this one.
-            workspace: as for ``remember``.
+            document, workspace: as for ``revisions``.
 
         Raises:
-            MemlaneApiError: refused.
-            Unreachable: no answer.
+            Same as ``revisions``.
         """
         named = {} if document is None else {"scope": document.scope, "path": document.path}
         path = memory_path(workspace, "revisions", limit=limit, **named, before=before)

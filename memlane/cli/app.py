@@ -14,7 +14,7 @@ from memlane.cli.hints import hint_for
 
 _COMMANDS = (
     *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff", "review"),
-    *("export", "import", "tasks", "get", "retry", "cancel", "events"),
+    *("documents", "search", "export", "import", "tasks", "get", "retry", "cancel", "events"),
     *("doctor", "token", "ops", "web", "worker", "agent", "bench"),
 )
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
@@ -23,8 +23,8 @@ _HELP = """Managed memory for AI coding agents, as a service.
 `memlane up` starts all of it on this machine; `memlane remember` asks a running service.
 
 Exit codes: 0 done, or stopped as asked; 1 the task failed or has not ended in time, or `memlane doctor`
-found something; 2 wrong usage or configuration; 3 the service or what it needs can't be reached; 130
-interrupted.
+found something; 2 wrong usage or configuration; 3 the service or what it needs can't be reached, or
+can't take more now; 130 interrupted.
 """
 
 

@@ -16,6 +16,7 @@ Timeout = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON as the service gives it, on one line.")]
 ScopeName = Literal["user", "project"]
 Scope = Annotated[ScopeName | None, typer.Option(help="Which memory; the service chooses otherwise.")]
+OnlyScope = Annotated[ScopeName | None, typer.Option("--scope", help="Only this memory. [all]")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Change nothing, show what would change; memlane apply does it.")
 ]

@@ -24,7 +24,7 @@ def show_history(file: str | None, place: Place, *, limit: int, as_json: bool) -
     """
     document = None if file is None else document_of(file)
     with connected(place) as client:
-        page = client.revisions(limit=limit, document=document, workspace=place.workspace)
+        page = client.revision_page(limit=limit, document=document, workspace=place.workspace)
     sys.stdout.write(page.to_json() + "\n" if as_json else "".join(map(_told, page.revisions)))
     return Exit.OK
 

@@ -1,17 +1,41 @@
 # Made from memlane/asynchronous/revisions.py by ./dev fmt; change that.
 """Who changed memory, and taking it back."""
 
+from collections.abc import Generator
+
 from memlane.addresses import memory_path, segment
 from memlane.answers import parsed
 from memlane.models import Document, Revision, RevisionPage, Task
 from memlane.request import reading, submission
 from memlane.synchronous.caller import Caller
 
+_PAGE = 200
+
 
 class RevisionCalls(Caller):
-    """``revisions``, ``revision`` and ``undo``."""
+    """``revisions``, ``revision_page``, ``revision`` and ``undo``."""
 
     def revisions(
+        self, *, document: Document | None = None, workspace: str | None = None
+    ) -> Generator[Revision]:
+        """Go through the changes of memory, newest first, without their diffs.
+
+        Args:
+            document: only those of this one.
+            workspace: as for ``remember``.
+
+        Raises:
+            MemlaneApiError: refused.
+            Unreachable: no answer.
+        """
+        is_more, before = True, None
+        while is_more:
+            page = self.revision_page(limit=_PAGE, before=before, document=document, workspace=workspace)
+            yield from page.revisions
+            before = page.next_before
+            is_more = before is not None
+
+    def revision_page(
         self,
         *,
         limit: int = 50,
@@ -19,17 +43,15 @@ class RevisionCalls(Caller):
         document: Document | None = None,
         workspace: str | None = None,
     ) -> RevisionPage:
-        """List who changed memory, newest first.
+        """Read some changes of memory, newest first.
 
         Args:
             limit: 1 to 200.
             before: ``next_before`` of the page before.
-            document: only revisions of this one.
-            workspace: as for ``remember``.
+            document, workspace: as for ``revisions``.
 
         Raises:
-            MemlaneApiError: refused.
-            Unreachable: no answer.
+            Same as ``revisions``.
         """
         named = {} if document is None else {"scope": document.scope, "path": document.path}
         path = memory_path(workspace, "revisions", limit=limit, **named, before=before)

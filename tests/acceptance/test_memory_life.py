@@ -36,7 +36,7 @@ def test_what_agents_did_to_a_lived_in_folder_is_taken_back_byte_by_byte(start, 
         for revision in (dreamt.revision, forgot.revision):
             assert revision is not None
             done(client, client.undo(revision))
-        history = client.revisions(document=Document(scope="project", path="project/release.md"))
+        history = list(client.revisions(document=Document(scope="project", path="project/release.md")))
 
     assert [path for path in before if before[path] != after_forget.get(path)] == ["project/release.md"]
     removed = (
@@ -57,8 +57,8 @@ def test_what_agents_did_to_a_lived_in_folder_is_taken_back_byte_by_byte(start, 
     assert changed <= set(TWINS)
 
     assert contents(root) == before
-    assert [(one.kind, one.revision) for one in history.revisions][-1] == ("forget", forgot.revision)
-    assert [one.kind for one in history.revisions] == ["undo", "forget"]
+    assert [(one.kind, one.revision) for one in history][-1] == ("forget", forgot.revision)
+    assert [one.kind for one in history] == ["undo", "forget"]
 
 
 def test_a_second_dream_finds_nothing_left_to_do(start, root: Path):

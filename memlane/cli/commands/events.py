@@ -8,7 +8,7 @@ from memlane.cli import options
 
 _After = Annotated[
     int | None,
-    typer.Option(metavar="ID", help="Replay what came after this event; 0 replays all that is kept."),
+    typer.Option(metavar="ID", min=0, help="Replay what came after this event; 0 replays all that is kept."),
 ]
 
 

@@ -25,7 +25,11 @@ _Role = Annotated[
 ]
 _Workspaces = Annotated[
     list[str] | None,
-    typer.Option("--workspace", metavar="DIR|ID", help="Limit it to this one; may be repeated. [all]"),
+    typer.Option(
+        "--workspace",
+        metavar="DIR|ID",
+        help="Limit it to this one and the user's memory; may be repeated. [all]",
+    ),
 ]
 _Expires = Annotated[
     str | None, typer.Option(metavar="WHEN", help="From now, such as 90d or 12h, or a date. [never]")

@@ -64,7 +64,7 @@ def test_half_a_character_in_a_query_is_replaced():
 
 def test_revisions_of_one_document_are_asked_for_by_its_place():
     with client_of(Reply(200, {"revisions": []})) as (client, service):
-        client.revisions(document=Document(scope="user", path="user/t\udcffa.md"), before="r7")
+        client.revision_page(document=Document(scope="user", path="user/t\udcffa.md"), before="r7")
 
     query = "limit=50&scope=user&path=user%2Ft%FFa.md&before=r7"
     assert service.requests[0].path == f"/workspace/memory/revisions?{query}"
@@ -109,3 +109,18 @@ def test_tasks_are_fetched_page_by_page():
     ]
     path = "/workspace/memory/tasks?outcome=completed&kind=remember&limit=200"
     assert [seen.path for seen in service.requests] == [path, f"{path}&cursor=c2"]
+
+
+def test_revisions_are_fetched_page_by_page():
+    older = {"committedAt": "2026-01-01T00:00:00.000Z", "documents": [], "kind": "dream", "summary": ""}
+    pages = [
+        {"revisions": [older | {"revision": "r9", "taskId": "dream-2"}], "nextBefore": "r9"},
+        {"revisions": [older | {"revision": "r2", "taskId": "dream-1"}], "nextBefore": None},
+    ]
+    with client_of(*(Reply(200, page) for page in pages)) as (client, service):
+        assert [one.revision for one in client.revisions()] == ["r9", "r2"]
+
+    assert [seen.path for seen in service.requests] == [
+        "/workspace/memory/revisions?limit=200",
+        "/workspace/memory/revisions?limit=200&before=r9",
+    ]

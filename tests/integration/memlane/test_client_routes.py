@@ -53,7 +53,9 @@ CALLS: Mapping[str, Call] = {
     "show_index": lambda c: c.index("user"),
     "search_memory": lambda c: c.search("tea", scope="user"),
     "review_document": lambda c: c.review(TEA, "approve"),
-    "list_revisions": lambda c: c.revisions(before="r7", document=Document(scope="user", path="user/tea.md")),
+    "list_revisions": lambda c: c.revision_page(
+        before="r7", document=Document(scope="user", path="user/tea.md")
+    ),
     "show_revision": lambda c: c.revision("r1"),
     "undo_revision": lambda c: c.undo("r1"),
     "export_memory": lambda c: c.export_memory(archive_format="zip", scope="user"),

@@ -149,3 +149,58 @@ def test_events_end_when_nobody_reads_them():
     os.close(write_end)
 
     assert (answer.returncode, answer.stderr) == (0, "")
+
+
+TEA = {
+    "scope": "user",
+    "path": "user/tea.md",
+    "name": "Tea\x1b[31m",
+    "description": "",
+    "type": "user",
+    "pinned": False,
+    "underReview": True,
+    "content": "---\nname: Tea\n---\n\nGreen \x1b[31mtea.\n",
+}
+
+
+def test_documents_are_listed_and_one_is_shown(capsys):
+    listed = {"documents": [TEA], "leftOut": [], "nextCursor": None}
+    with scripted_service([Reply(200, listed), Reply(200, TEA), Reply(200, TEA)]) as service:
+        assert run("documents", "--scope", "user", "--url", service.url) == 0
+        assert run("documents", "user/user/tea.md", "--url", service.url) == 0
+        assert run("documents", "user/user/tea.md", "--json", "--url", service.url) == 0
+
+    out = capsys.readouterr().out
+    head, shown = out.split("\n", 1)
+    assert head == "user/user/tea.md  Tea [31m  (waits for a review)"
+    assert shown.startswith("---\nname: Tea\n---\n\nGreen  [31mtea.\n{")
+    assert json.loads(shown.splitlines()[-1]) == TEA
+    assert [seen.path for seen in service.requests] == [
+        "/workspace/memory/documents?scope=user&limit=1000",
+        *["/workspace/memory/documents/user/user/tea.md"] * 2,
+    ]
+
+
+def test_what_names_no_document_is_refused_without_a_request(capsys):
+    with scripted_service([]) as service:
+        assert run("documents", "tea.md", "--url", service.url) == 2
+
+    assert "is no scope and path" in capsys.readouterr().err
+    assert service.requests == []
+
+
+def test_what_memory_holds_can_be_searched(capsys):
+    hit = {"scope": "user", "path": "user/tea.md", "title": "Tea", "score": 1.5, "snippet": "Green\n tea"}
+    with scripted_service([Reply(200, {"hits": [hit]})] * 2) as service:
+        assert run("search", "green tea", "--limit", "3", "--url", service.url) == 0
+        assert run("search", "green tea", "--json", "--url", service.url) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["user/user/tea.md  Tea", "  Green tea"]
+    assert json.loads(lines[2]) == hit
+    assert service.requests[0].path == "/workspace/memory/search?q=green+tea&limit=3"
+
+
+def test_event_ids_start_at_one_and_what_is_none_is_refused(capsys):
+    assert run("events", "--after", "-1") == 2
+    assert "--after" in capsys.readouterr().err
