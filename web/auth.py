@@ -53,6 +53,10 @@ class Guard:
             return None
         return self._find_bearer(environ.get("HTTP_AUTHORIZATION", ""))
 
+    def still_admits(self, authorization: str, principal: Principal) -> bool:
+        """Whether the header that let somebody in would do so now, and for the same."""
+        return self._keyring.find(_token_in(authorization)) == principal
+
     def _check_host(self, host: str, target: Target, bound_port: str) -> None:
         authorities = [host] if target.authority is None else [host, target.authority.lower()]
         if not all(self._is_ours(authority, bound_port) for authority in authorities):
@@ -67,13 +71,16 @@ class Guard:
         return match["name"] in self._local and (match["port"] or "80") == bound_port
 
     def _find_bearer(self, authorization: str) -> Principal:
-        match = _BEARER.fullmatch(authorization)
-        # latin-1 gives back the bytes as sent (PEP 3333)
-        sent = match["token"].encode("latin-1", "replace") if match else b""
-        principal = self._keyring.find(sent)
+        principal = self._keyring.find(_token_in(authorization))
         if principal is None:
             raise Unauthorized
         return principal
+
+
+def _token_in(authorization: str) -> bytes:
+    match = _BEARER.fullmatch(authorization)
+    # latin-1 gives back the bytes as sent (PEP 3333)
+    return match["token"].encode("latin-1", "replace") if match else b""
 
 
 def _check_origin(origin: str | None, host: str) -> None:

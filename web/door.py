@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, Final
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -13,6 +14,7 @@ from core.errors import InputError
 from core.ids import new_uuid
 from core.logs import get_logger
 from core.trace import is_traceparent, trace_id_of
+from web.admission import ADMISSION
 from web.auth import Guard
 from web.principal import PRINCIPAL
 from web.problems import problem_of
@@ -60,6 +62,8 @@ class Door:
             return response(environ, start_response)
         if principal is not None:
             environ[PRINCIPAL] = principal
+            authorization = environ.get("HTTP_AUTHORIZATION", "")
+            environ[ADMISSION] = partial(self._guard.still_admits, authorization, principal)
         return self._app(environ, start_response)
 
 

@@ -212,6 +212,15 @@ class NotAcceptable(InputError):
         super().__init__("Not Acceptable")
 
 
+class PreconditionFailed(InputError):
+    """The resource is not in the state that the caller wants it in."""
+
+    code = "precondition_failed"
+
+    def __init__(self) -> None:
+        super().__init__("Precondition Failed")
+
+
 class TaskNotFound(InputError):
     """No such task for this caller: unknown, evicted, of another kind, workspace or client."""
 

@@ -126,6 +126,7 @@ RULES: Mapping[type[BaseException], Rule] = {
     errors.PayloadTooLarge: Rule(HTTPStatus.REQUEST_ENTITY_TOO_LARGE),
     errors.UpgradeRequired: Rule(HTTPStatus.UPGRADE_REQUIRED, headers=_WEBSOCKET),
     errors.NotAcceptable: Rule(HTTPStatus.NOT_ACCEPTABLE),
+    errors.PreconditionFailed: Rule(HTTPStatus.PRECONDITION_FAILED),
     errors.UnsupportedMediaType: Rule(HTTPStatus.UNSUPPORTED_MEDIA_TYPE),
     StateError: Rule(HTTPStatus.CONFLICT, "The request can't be served in the present state"),
     MemoryUnavailable: Rule(HTTPStatus.CONFLICT),
@@ -264,7 +265,14 @@ def json_response(
 
 
 def revalidated(body: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Response:
-    """Answer the current request with JSON, or with 304 if the caller has it already."""
+    """Answer the current request with JSON, or with 304 if the caller has it already.
+
+    Raises:
+        PreconditionFailed: the caller wants another state (``If-Match``).
+    """
     response = json_response(body, headers=headers)
     response.add_etag(weak=True)
-    return response.make_conditional(request.environ)
+    response.make_conditional(request.environ)
+    if response.status_code == HTTPStatus.PRECONDITION_FAILED:
+        raise errors.PreconditionFailed
+    return response

@@ -14,6 +14,7 @@ from core.logs import get_logger
 from events.envelope import Envelope
 from events.errors import StorageUnavailable, SubscriptionEnded
 from events.hub import EventHub
+from web.admission import AdmittedSource
 from web.cursor import EPOCH_HEADER
 
 HEARTBEAT_S = 15.0
@@ -80,8 +81,9 @@ class Relay:
         return self._ending.is_set()
 
     def answer(self, request: Request, source: EventSource) -> Response:
-        """Answer a request with a stream, HEAD with its headers only."""
-        response = self.respond(source, request.environ.get(CLIENT_SOCKET))
+        """Answer a request with a stream, which ends with its token; HEAD with its headers only."""
+        admitted = AdmittedSource(source, request.environ)
+        response = self.respond(admitted, request.environ.get(CLIENT_SOCKET))
         if request.method == "HEAD":  # a server would run through the stream to throw it away
             response.response = []
         return response

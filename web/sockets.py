@@ -12,8 +12,9 @@ from simple_websocket import ConnectionClosed, Server  # type: ignore[import-unt
 from werkzeug.wrappers import Response
 
 from core.logs import get_logger
+from web.admission import AdmittedSource
 from web.cursor import EPOCH_HEADER
-from web.door import REQUEST_ID, REQUEST_ID_HEADER
+from web.door import REQUEST_ID, REQUEST_ID_HEADER, TRACEPARENT, TRACEPARENT_HEADER
 from web.relay import CLIENT_SOCKET, EventSource, Relay, bound_backlog
 from web.wire import Wire
 
@@ -24,6 +25,7 @@ SOCKET_HEADERS: Final = (EPOCH_HEADER, "Upgrade", "Sec-WebSocket-Accept")
 
 OVER = 1000
 GOING_AWAY = 1001
+POLICY_VIOLATION = 1008
 TRY_AGAIN_LATER = 1013
 
 _log = get_logger(__name__)
@@ -42,20 +44,21 @@ class Sockets:
         Returns:
             When all is over; the server then closes the connection.
         """
-        head = {REQUEST_ID_HEADER: environ[REQUEST_ID], EPOCH_HEADER: source.epoch}
+        known = {REQUEST_ID_HEADER: environ[REQUEST_ID], TRACEPARENT_HEADER: environ[TRACEPARENT]}
+        head = {name: text for name, text in known.items() if text} | {EPOCH_HEADER: source.epoch}
         client = environ[CLIENT_SOCKET]
         bound_backlog(client)
         environ[CLIENT_SOCKET] = wire = Wire(client, head=head, on_end=source.interrupt)
         # compression would cost each connection 300 KB, for messages of some hundred bytes
         environ.pop("HTTP_SEC_WEBSOCKET_EXTENSIONS", None)
-        with closing(source):
+        with closing(AdmittedSource(source, environ)) as admitted:
             try:
-                return self._upgrade(source, wire)
+                return self._upgrade(admitted, wire)
             except OSError as error:
                 _log.debug("socket_lost", reason=type(error).__name__)
                 return Response(status=HTTPStatus.BAD_REQUEST)  # to nobody: it left before it was let in
 
-    def _tell(self, client: Server, source: EventSource, wire: Wire) -> None:
+    def _tell(self, client: Server, source: AdmittedSource, wire: Wire) -> None:
         wire.forget_by(client.input_buffer.clear)
         try:
             client.close(self._relay_to(client, source))
@@ -66,12 +69,14 @@ class Sockets:
         finally:
             wire.finish()
 
-    def _relay_to(self, client: Server, source: EventSource) -> int:
+    def _relay_to(self, client: Server, source: AdmittedSource) -> int:
         for envelope in self._relay.follow(source):
             if envelope is not None:
                 client.send(envelope.to_json())
             elif not client.connected:
                 break
+        if source.is_barred:
+            return POLICY_VIOLATION
         if source.is_evicted:
             return TRY_AGAIN_LATER
         return GOING_AWAY if self._relay.is_ending else OVER

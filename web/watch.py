@@ -14,6 +14,8 @@ from web.relay import HEARTBEAT_S, ClientSocket, has_left
 
 MAX_WAITING = 1024
 
+_MOVES = (kinds.TASK_QUEUED, kinds.TASK_RUNNING, kinds.TASK_CANCELLED)  # by which others come nearer or not
+
 
 class TaskWatch:
     """Lets requests wait on the events that the process follows anyway; nothing is polled."""
@@ -36,13 +38,20 @@ class TaskWatch:
         return self._waiting >= self._most
 
     def news(
-        self, workspace: WorkspaceId, task: TaskId, *, wait_s: float, client: ClientSocket | None = None
+        self,
+        workspace: WorkspaceId,
+        task: TaskId,
+        *,
+        wait_s: float,
+        with_place: bool = False,
+        client: ClientSocket | None = None,
     ) -> Generator[Literal[True], None, None]:
         """Say when the task's record is worth a look: at once, at each of its events, when the time is up.
 
         Ends early when the server stops or the client leaves. Close it when the news have come.
 
         Args:
+            with_place: whether it is news, too, that the task's place in the lane may be another.
             client: the caller's socket, watched for its end; None when the server does not tell.
 
         Raises:
@@ -59,7 +68,7 @@ class TaskWatch:
                     event = subscription.next(min(left_s, self._look_s))
                 except SubscriptionEvicted:
                     break
-                if event is not None and _may_concern(event, task):
+                if event is not None and _may_concern(event, task, with_place=with_place):
                     yield True
         yield True  # not every change is an event
 
@@ -72,7 +81,8 @@ class TaskWatch:
             self._waiting -= 1
 
 
-def _may_concern(event: Envelope, task: TaskId) -> bool:
+def _may_concern(event: Envelope, task: TaskId, *, with_place: bool) -> bool:
     """Whether an event is about the task, or says that such an event may have been missed."""
     is_about_the_stream = event.id is None and event.type != kinds.TASK_PROGRESS
-    return is_about_the_stream or f'"taskId":"{task}"' in event.data_json
+    is_about_the_lane = with_place and event.type in _MOVES
+    return is_about_the_stream or is_about_the_lane or f'"taskId":"{task}"' in event.data_json

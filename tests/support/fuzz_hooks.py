@@ -6,6 +6,7 @@ from typing import Any
 import schemathesis
 from schemathesis import Case, GenerationMode, HookContext
 
+from core.ids import new_uuid
 from tests.support.archives import GOOD, zipped
 
 ARCHIVES = ("application/zip", "application/gzip")
@@ -20,6 +21,10 @@ def before_call(_context: HookContext, case: Case[Any], _kwargs: Any) -> None:
     if "workspace" in case.path_parameters:
         case.path_parameters["workspace"] = os.environ[KNOWN_WORKSPACE]
     case.headers.pop("X-Qwen-Client-Id", None)  # ids are given out by the service
+    if "Idempotency-Key" in case.headers:
+        case.headers["Idempotency-Key"] = new_uuid()  # one that was used is good for that request only
+    if isinstance(case.body, dict):
+        case.body.pop("cwd", None)  # which folders are served is not in the document
     if case.media_type in ARCHIVES:
         case.media_type, case.body = ARCHIVES[0], zipped(GOOD).decode("latin-1")
     if "scope" not in case.query:

@@ -10,7 +10,7 @@ from events.errors import InvalidClientId
 from web.client_id import CLIENT_ID_HEADER
 from web.cursor import EPOCH_HEADER, LAST_EVENT_ID_HEADER
 from web.door import REQUEST_ID_HEADER, TRACEPARENT_HEADER
-from web.errors import InvalidIdempotencyKey
+from web.errors import InvalidIdempotencyKey, PreconditionFailed
 from web.handshake import WEBSOCKET_VERSION
 from web.idempotency import IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_PATTERN, REPLAYED_HEADER
 from web.interface.shapes import COMPONENTS
@@ -59,6 +59,9 @@ REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
             _TEXT,
         ),
         "If-None-Match": RequestHeader("The `ETag` of what the caller has already.", _TEXT),
+        "If-Match": RequestHeader(
+            "`*`, or nothing that could be met: an `ETag` here is a weak one.", _TEXT, (PreconditionFailed,)
+        ),
         LAST_EVENT_ID_HEADER: RequestHeader(
             "The last event that was seen; those after it are replayed. What is no id counts as absent.",
             _TEXT,
@@ -120,7 +123,7 @@ def references_to(names: Mapping[str, bool], *, is_handshake: bool = False) -> d
         names: whether the answer always has the header.
         is_handshake: whether the answer opens a WebSocket, and is none like any other.
     """
-    of_any = {REQUEST_ID_HEADER: True} if is_handshake else _OF_ANY_ANSWER
+    of_any = {REQUEST_ID_HEADER: True, TRACEPARENT_HEADER: False} if is_handshake else _OF_ANY_ANSWER
     return {
         name: {"$ref": f"{COMPONENTS}/headers/{name}{_REQUIRED if always else ''}"}
         for name, always in (of_any | dict(names)).items()

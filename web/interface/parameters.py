@@ -91,7 +91,7 @@ def refusals_of_parameters(route: Route, rule: str) -> Iterator[type[MemlaneErro
     """What a request is refused with when something beside its body is not what it must be."""
     for known in path_parameters_of(rule):
         yield from known.refusals
-    for header in route.reads:
+    for header in _headers_read_by(route):
         yield from REQUEST_HEADERS[header].refusals
     if route.query is not None:
         yield InputError
@@ -129,8 +129,11 @@ def _in_query(route: Route) -> Iterator[Parameter]:
         }
 
 
+def _headers_read_by(route: Route) -> tuple[str, ...]:
+    return (*route.reads, *(("If-None-Match", "If-Match") if "ETag" in route.sends else ()))
+
+
 def _in_headers(route: Route) -> Iterator[Parameter]:
-    conditional = ("If-None-Match",) if "ETag" in route.sends else ()
-    for name in (*route.reads, *conditional, REQUEST_ID_HEADER, TRACEPARENT_HEADER):
+    for name in (*_headers_read_by(route), REQUEST_ID_HEADER, TRACEPARENT_HEADER):
         known = REQUEST_HEADERS[name]
         yield {"name": name, "in": "header", "description": known.description, "schema": known.schema}

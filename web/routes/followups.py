@@ -1,14 +1,12 @@
 """Tasks that are made from another one: the application of a preview, a retry."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
-from typing import Final
 
 from flask import request
 from werkzeug.wrappers import Response
 
-from core.ids import Kind
 from core.workspaces import Workspace, Workspaces
 from jobs.client import JobsClient
 from jobs.errors import InputGone, NoPreview, TaskNotFinished
@@ -18,17 +16,12 @@ from jobs.tasks import Task
 from memory.errors import PreviewStale, StoreUnusable
 from memory.library import Library
 from web.answers.tasks import TaskObject
-from web.errors import Forbidden
 from web.offload import offload
-from web.principal import TokenRole, principal_of
 from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
 from web.route import Route, always
 from web.selector import select
 from web.task_place import PLACES, TaskPlace
 from web.visible_tasks import VisibleTasks
-
-# what a kind asks for where not every token may, as the route that makes such a task declares it
-_ROLES: Final[Mapping[Kind, TokenRole]] = {"review": "operator"}
 
 
 class FollowUpRoutes:
@@ -94,9 +87,7 @@ class FollowUpRoutes:
     def retry(self, place: TaskPlace, task_id: str, selector: str | None = None) -> Response:
         """Queue a task that does once more what an ended one was asked for."""
         workspace = select(self._workspaces, selector)
-        ended = self._tasks.require(request, workspace, task_id, place=place)
-        if not principal_of(request).has_role(_ROLES.get(ended.kind, "client")):
-            raise Forbidden
+        ended = self._tasks.require_to_act(request, workspace, task_id, place=place)
         asked = self._reception.asked(request, workspace, ended.kind)
         submitted = retry_task(self._jobs, workspace.id, ended, asked=asked)
         return self._reception.answer(submitted, asked, workspace=workspace, named=selector is not None)

@@ -10,6 +10,7 @@ from werkzeug.wrappers import Response
 from core.workspaces import Workspace, Workspaces
 from jobs.errors import TaskFinished
 from jobs.tasks import Task
+from web.admission import require_admitted
 from web.answers.tasks import TaskObject, TaskPage
 from web.client_id import CLIENT_ID_HEADER
 from web.paging import link_to_next
@@ -107,8 +108,12 @@ class TaskRoutes:
     def _awaited(self, workspace: Workspace, look: Callable[[], Task], *, wait_s: int) -> Response:
         task = look()
         client = request.environ.get(CLIENT_SOCKET)
-        with closing(self._watch.news(workspace.id, task.id, wait_s=wait_s, client=client)) as news:
+        news = self._watch.news(
+            workspace.id, task.id, wait_s=wait_s, with_place=_knows_a_state(), client=client
+        )
+        with closing(news):
             while not self._is_worth_telling(task) and next(news, False):
+                require_admitted(request)
                 task = look()
         response = self._shown(task)
         response.headers[APPLIED_HEADER] = f"wait={wait_s}"
@@ -116,9 +121,14 @@ class TaskRoutes:
 
     def _is_worth_telling(self, task: Task) -> bool:
         """Whether it is what the caller waits for: news to one who says what it knows, else the end."""
-        if "If-None-Match" in request.headers:
+        if _knows_a_state():
             return self._shown(task).status_code != 304
         return task.is_terminal
 
     def _shown(self, task: Task) -> Response:
         return revalidated(describe(task, home=self._home))
+
+
+def _knows_a_state() -> bool:
+    """Whether the current request says what its caller knows."""
+    return "If-None-Match" in request.headers

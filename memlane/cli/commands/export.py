@@ -7,13 +7,12 @@ import typer
 from memlane.cli import options
 
 _File = Annotated[str, typer.Argument(metavar="FILE", hidden=True)]
-_Scope = Annotated[options.ScopeName | None, typer.Option(help="Only this memory; all of it otherwise.")]
 
 
 def export(
     file: _File,
     *,
-    scope: _Scope = None,
+    scope: options.OnlyScope = None,
     workspace: options.Workspace = None,
     url: options.Url = None,
     token_file: options.TokenFile = None,

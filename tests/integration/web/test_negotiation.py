@@ -51,6 +51,13 @@ def test_who_takes_some_answer_of_a_route_gets_it(app: Flask, path: str, accept:
     assert answer.status_code != 406
 
 
+def test_who_wants_a_state_that_is_not_there_gets_an_error_and_no_body_of_another_state(app: Flask) -> None:
+    headers = {**AUTHORIZED, "If-Match": '"other"'}
+    for path in ("/workspace/memory/tasks", "/openapi.json", "/asyncapi.json"):
+        answer = app.test_client().get(path, headers=headers)
+        assert (answer.status_code, answer.get_json()["code"]) == (412, "precondition_failed")
+
+
 def test_an_unknown_path_is_unknown_whatever_is_taken(app: Flask) -> None:
     assert app.test_client().get("/nope", headers=HTML_ONLY).status_code == 404
 

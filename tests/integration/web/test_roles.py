@@ -121,6 +121,20 @@ def test_a_decision_on_a_review_is_repeated_by_those_only_who_may_decide(
     assert got == {"client": 403, "operator": 202}
 
 
+def test_a_decision_on_a_review_is_called_off_by_those_only_who_may_decide(
+    app: Flask, redis_url: str, workspaces: Workspaces, callers: list[Caller]
+) -> None:
+    task, _ = LaneUnderTest(connect(redis_url), workspace=workspaces.primary.id).submit(kind="review")
+
+    got = [
+        (caller.token, status(app, "POST", f"/workspace/memory/tasks/{task}/cancel", caller))
+        for caller in callers
+        if caller.token in ("client", "operator")
+    ]
+
+    assert got == [("client", 403), ("operator", 202)]
+
+
 @pytest.mark.parametrize(
     "path", ["/nope", "/", "/workspace", "/workspaces/x/nope", "/ops", "/workspace/memory"]
 )

@@ -24,6 +24,7 @@ from web.sockets import MAX_MESSAGE_BYTES
 
 STREAM = "/workspace/events"
 SOCKET = "/workspace/events/ws"
+TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 RESET = b"\1\0\0\0\0\0\0\0"  # as SO_LINGER: closing drops what was not sent, and resets
 
 
@@ -41,12 +42,18 @@ def replayed(client: SocketClient) -> list[dict[str, Any]]:
 
 
 def test_a_socket_says_what_it_is_and_compresses_nothing(web: WebServer) -> None:
-    asked = {**AUTHORIZED, "Sec-WebSocket-Extensions": "permessage-deflate", "X-Request-ID": "mine"}
+    asked = {
+        **AUTHORIZED,
+        "Sec-WebSocket-Extensions": "permessage-deflate",
+        "X-Request-ID": "mine",
+        "traceparent": TRACEPARENT,
+    }
     with open_socket(web, SOCKET, asked) as client, web.stream(STREAM) as stream:
         assert client.headers["sec-websocket-accept"] == ACCEPT
         assert "sec-websocket-extensions" not in client.headers
         assert client.headers["x-qwen-event-epoch"] == stream.headers["x-qwen-event-epoch"]
         assert client.headers["x-request-id"] == "mine"
+        assert client.headers["traceparent"] == TRACEPARENT
 
 
 @pytest.mark.parametrize("named", [False, True])

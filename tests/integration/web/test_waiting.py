@@ -62,6 +62,20 @@ def test_who_says_what_it_knows_is_answered_as_soon_as_that_is_old(
     assert answer.json["progress"]["turn"] == 2
 
 
+def test_who_knows_a_tasks_place_is_told_when_it_is_another(
+    api: AppRequests, lane: LaneDriver, pool: ThreadPoolExecutor
+) -> None:
+    first, second = queued(api), queued(api)
+    lane.start(id_in(first))
+    third = queued(api)
+    known = api.get(third).headers["etag"]
+    waiting: Future[Answer] = pool.submit(api.get, third, headers={**LONG, "If-None-Match": known})
+
+    lane.start(id_in(second))
+
+    assert waiting.result(timeout=30).json["position"] == 1
+
+
 def test_when_the_time_is_up_the_task_is_told_as_it_stands(api: AppRequests) -> None:
     path = queued(api)
 

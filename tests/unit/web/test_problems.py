@@ -63,6 +63,7 @@ class Leaf(DependencyError):
         (RevisionPruned("x"), 410, "revision_pruned"),
         (errors.InvalidIdempotencyKey(), 400, "invalid_idempotency_key"),
         (errors.NotAcceptable(), 406, "not_acceptable"),
+        (errors.PreconditionFailed(), 412, "precondition_failed"),
         (errors.BodyTimeout(), 408, "request_timeout"),
         (StateError("x"), 409, "wrong_state"),
         (MemoryUnavailable("x"), 409, "managed_memory_unavailable"),
