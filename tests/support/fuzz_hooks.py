@@ -21,6 +21,7 @@ def before_call(_context: HookContext, case: Case[Any], _kwargs: Any) -> None:
     if "workspace" in case.path_parameters:
         case.path_parameters["workspace"] = os.environ[KNOWN_WORKSPACE]
     case.headers.pop("X-Qwen-Client-Id", None)  # ids are given out by the service
+    case.headers.pop("If-Match", None)  # a state that the service is not in
     if "Idempotency-Key" in case.headers:
         case.headers["Idempotency-Key"] = new_uuid()  # one that was used is good for that request only
     if isinstance(case.body, dict):
