@@ -1,6 +1,7 @@
 """Where the service is, and the paths of its routes."""
 
 import ipaddress
+from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 import httpx2
@@ -66,13 +67,14 @@ def with_query(path: str, /, **query: str | int | None) -> str:
     return f"{path}?{_encoded(sent)}" if sent else path
 
 
-def continued(path: str, cursor: str) -> str:
+def continued(path: str, following: Mapping[str, str]) -> str:
     """The next page of a listing.
 
     Args:
         path: of the first page, with a query.
+        following: what is said beyond that.
     """
-    return f"{path}&{_encoded({'cursor': cursor})}"
+    return f"{path}&{_encoded(following)}"
 
 
 def segment(text: str) -> str:
@@ -83,7 +85,7 @@ def segment(text: str) -> str:
         return quote(well_formed(text), safe="")
 
 
-def _encoded(query: dict[str, str]) -> str:
+def _encoded(query: Mapping[str, str]) -> str:
     try:
         return urlencode(query, errors="surrogateescape")
     except UnicodeEncodeError:

@@ -1,5 +1,6 @@
 """What the service answers, typed."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -29,13 +30,27 @@ class Answer(BaseModel):
 
 
 class Page(Answer):
-    """Base of listings that come in pages.
+    """Base of listings that come in pages."""
+
+    @property
+    def following(self) -> Mapping[str, str]:
+        """What the query of the next page says beyond that of the first; empty when there is none."""
+        return {}
+
+
+class CursorPage(Page):
+    """Base of those that are continued by a cursor.
 
     Attributes:
         next_cursor: what to ask with for the next one; None when there is none.
     """
 
     next_cursor: str | None = None
+
+    @property
+    def following(self) -> Mapping[str, str]:
+        """The cursor, if there is a next page."""
+        return {} if self.next_cursor is None else {"cursor": self.next_cursor}
 
 
 class RemovedEntry(Answer):
@@ -187,7 +202,7 @@ class Task(Answer):
         return self.status in {"completed", "failed"}
 
 
-class TaskPage(Page):
+class TaskPage(CursorPage):
     """Some tasks, newest first, without their results."""
 
     tasks: tuple[Task, ...]
@@ -236,7 +251,7 @@ class LeftOut(Answer):
     path: str
 
 
-class StoredDocuments(Page):
+class StoredDocuments(CursorPage):
     """Some documents, by scope and path.
 
     Attributes:
@@ -298,7 +313,7 @@ class Revision(Answer):
     diff: tuple[DocumentDiff, ...] = ()
 
 
-class RevisionPage(Answer):
+class RevisionPage(Page):
     """Some revisions, newest first.
 
     Attributes:
@@ -307,6 +322,11 @@ class RevisionPage(Answer):
 
     revisions: tuple[Revision, ...]
     next_before: str | None = None
+
+    @property
+    def following(self) -> Mapping[str, str]:
+        """Where the older ones begin, if there are any."""
+        return {} if self.next_before is None else {"before": self.next_before}
 
 
 class ServedWorkspace(Answer):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from memlane.models import Answer, Moment, Page
+from memlane.models import Answer, CursorPage, Moment
 
 # the words of this version; a newer service may say others
 ActOutcome = Literal["done", "refused"] | str
@@ -122,7 +122,7 @@ class Act(Answer):
     request_id: str | None = None
 
 
-class ActPage(Page):
+class ActPage(CursorPage):
     """Some acts, newest first."""
 
     entries: tuple[Act, ...]

@@ -27,6 +27,6 @@ class Caller:
         """The pages of a listing, each fetched when it is needed."""
         page = parsed(kind, await self._transport.send(reading(path)))
         yield page
-        while page.next_cursor is not None:
-            page = parsed(kind, await self._transport.send(reading(continued(path, page.next_cursor))))
+        while page.following:
+            page = parsed(kind, await self._transport.send(reading(continued(path, page.following))))
             yield page

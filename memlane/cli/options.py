@@ -20,6 +20,7 @@ OnlyScope = Annotated[ScopeName | None, typer.Option("--scope", help="Only this 
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Change nothing, show what would change; memlane apply does it.")
 ]
+Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, max=200, help="How many at most.")]
 Workspace = Annotated[
     str | None, typer.Option(metavar="DIR|ID", help="A served workspace; the primary one otherwise.")
 ]

@@ -1,6 +1,7 @@
 """The work of ``memlane documents`` and ``memlane search``."""
 
 import sys
+from collections.abc import Callable, Sequence
 
 from core.acp import Scope
 from memlane.cli.connection import Place, connected
@@ -23,8 +24,17 @@ def list_documents(place: Place, *, scope: Scope | None, as_json: bool) -> Exit:
     return Exit.OK
 
 
-def show_document(file: str, place: Place, *, as_json: bool) -> Exit:
+def show_document(
+    file: str,
+    place: Place,
+    *,
+    as_json: bool,
+    remark: Callable[[StoredDocument], Sequence[str]] = lambda _document: (),
+) -> Exit:
     """Print the text of one document, ``<scope>/<path>``.
+
+    Args:
+        remark: lines to print below, from what was read.
 
     Raises:
         ConfigError: ``file`` names no scope and path.
@@ -35,7 +45,8 @@ def show_document(file: str, place: Place, *, as_json: bool) -> Exit:
     wanted = document_of(file)
     with connected(place) as client:
         document = client.document(wanted, workspace=place.workspace)
-    text = "\n".join(map(printable, (document.content or "").split("\n")))
+    lines = [*(document.content or "").splitlines(), *remark(document)]
+    text = "".join(f"{printable(line)}\n" for line in lines)
     sys.stdout.write(document.to_json() + "\n" if as_json else text)
     return Exit.OK
 

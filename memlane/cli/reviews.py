@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from core.acp import ReviewDecision
 from core.errors import ConfigError
+from memlane.cli import reading
 from memlane.cli.asking import run
 from memlane.cli.connection import Place, connected
 from memlane.cli.exits import Exit
@@ -47,15 +48,11 @@ def show_document(file: str, place: Place, *, as_json: bool) -> Exit:
     """Print a document with its text, and how to decide on it.
 
     Raises:
-        ConfigError: ``file`` names no scope and path.
-        NotFound: there is no such document.
-        MemlaneApiError: the service refused.
-        Unreachable: it gave no answer.
+        MemlaneError: as for ``memlane.cli.reading.show_document``.
     """
-    with connected(place) as client:
-        found = client.document(document_of(file), workspace=place.workspace)
-    sys.stdout.write(found.to_json() + "\n" if as_json else _told(file, found))
-    return Exit.OK
+    return reading.show_document(
+        file, place, as_json=as_json, remark=lambda document: _how_to_decide(file, document)
+    )
 
 
 def decide(file: str, verdict: Verdict, place: Place, *, as_json: bool, wait_s: float | None) -> Exit:
@@ -80,12 +77,8 @@ def _named(document: StoredDocument) -> str:
     return f"{document.scope}/{document.path}  {document.name}: {document.description}"
 
 
-def _told(file: str, document: StoredDocument) -> str:
-    lines = (document.content or "").splitlines()
-    if document.under_review:
-        digits, name = (document.sha256 or "")[:SHOWN_DIGITS], shlex.quote(file)
-        lines += [
-            "",
-            f"It waits for a review: memlane review {name} --approve {digits}, or --reject {digits}",
-        ]
-    return "".join(f"{printable(line)}\n" for line in lines)
+def _how_to_decide(file: str, document: StoredDocument) -> tuple[str, ...]:
+    if not document.under_review:
+        return ()
+    digits, name = (document.sha256 or "")[:SHOWN_DIGITS], shlex.quote(file)
+    return ("", f"It waits for a review: memlane review {name} --approve {digits}, or --reject {digits}")

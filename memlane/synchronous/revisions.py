@@ -28,12 +28,9 @@ class RevisionCalls(Caller):
             MemlaneApiError: refused.
             Unreachable: no answer.
         """
-        is_more, before = True, None
-        while is_more:
-            page = self.revision_page(limit=_PAGE, before=before, document=document, workspace=workspace)
+        path = memory_path(workspace, "revisions", limit=_PAGE, **_named(document))
+        for page in self._pages(RevisionPage, path):
             yield from page.revisions
-            before = page.next_before
-            is_more = before is not None
 
     def revision_page(
         self,
@@ -53,8 +50,7 @@ class RevisionCalls(Caller):
         Raises:
             Same as ``revisions``.
         """
-        named = {} if document is None else {"scope": document.scope, "path": document.path}
-        path = memory_path(workspace, "revisions", limit=limit, **named, before=before)
+        path = memory_path(workspace, "revisions", limit=limit, **_named(document), before=before)
         return parsed(RevisionPage, self._transport.send(reading(path)))
 
     def revision(self, revision: str, *, workspace: str | None = None) -> Revision:
@@ -84,3 +80,7 @@ class RevisionCalls(Caller):
         """
         path = memory_path(workspace, "revisions", segment(revision), "undo")
         return self._task(submission(path, {}, key=idempotency_key))
+
+
+def _named(document: Document | None) -> dict[str, str]:
+    return {} if document is None else {"scope": document.scope, "path": document.path}

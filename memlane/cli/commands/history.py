@@ -7,13 +7,12 @@ import typer
 from memlane.cli import options
 
 _File = Annotated[str | None, typer.Argument(metavar="[FILE]", hidden=True)]
-_Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, max=200, help="How many at most.")]
 
 
 def history(  # noqa: PLR0913 - one parameter for each option
     file: _File = None,
     *,
-    limit: _Limit = 50,
+    limit: options.Limit = 50,
     json: options.Json = False,
     workspace: options.Workspace = None,
     url: options.Url = None,

@@ -1,5 +1,6 @@
 """`memlane ops`."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -41,36 +42,32 @@ def workers(
     raise typer.Exit(show_workers(place_of(url=url, token_file=token_file, workspace=None), as_json=json))
 
 
-@ops.command()
-def hold(
-    workspace: _Workspace,
-    *,
-    json: options.Json = False,
-    url: options.Url = None,
-    token_file: options.TokenFile = None,
-) -> None:
-    """Let a lane start no further task; what runs goes on, and tasks are accepted."""
-    from memlane.cli.connection import place_of
-    from memlane.cli.ops import set_held
+def _setting(*, is_held: bool, text: str) -> Callable[..., None]:
+    """Make a command that holds a lane, or lets it go."""
 
-    place = place_of(url=url, token_file=token_file, workspace=workspace)
-    raise typer.Exit(set_held(place, is_held=True, as_json=json))
+    def command(
+        workspace: _Workspace,
+        *,
+        json: options.Json = False,
+        url: options.Url = None,
+        token_file: options.TokenFile = None,
+    ) -> None:
+        from memlane.cli.connection import place_of
+        from memlane.cli.ops import set_held
+
+        place = place_of(url=url, token_file=token_file, workspace=workspace)
+        raise typer.Exit(set_held(place, is_held=is_held, as_json=json))
+
+    command.__doc__ = text
+    return command
 
 
-@ops.command()
-def unhold(
-    workspace: _Workspace,
-    *,
-    json: options.Json = False,
-    url: options.Url = None,
-    token_file: options.TokenFile = None,
-) -> None:
-    """Let a lane go on."""
-    from memlane.cli.connection import place_of
-    from memlane.cli.ops import set_held
-
-    place = place_of(url=url, token_file=token_file, workspace=workspace)
-    raise typer.Exit(set_held(place, is_held=False, as_json=json))
+ops.command("hold")(
+    _setting(
+        is_held=True, text="Let a lane start no further task; what runs goes on, and tasks are accepted."
+    )
+)
+ops.command("unhold")(_setting(is_held=False, text="Let a lane go on."))
 
 
 @ops.command()

@@ -14,7 +14,6 @@ _Outcome = Annotated[
     Literal["completed", "failed", "cancelled"] | None, typer.Option(help="Only tasks that ended like this.")
 ]
 _Kind = Annotated[Kind | None, typer.Option(help="Only tasks of this kind.")]
-_Limit = Annotated[int, typer.Option(metavar="NUMBER", min=1, max=200, help="How many at most.")]
 
 
 def tasks(  # noqa: PLR0913 - one parameter for each option
@@ -22,7 +21,7 @@ def tasks(  # noqa: PLR0913 - one parameter for each option
     status: _Status = None,
     outcome: _Outcome = None,
     kind: _Kind = None,
-    limit: _Limit = 50,
+    limit: options.Limit = 50,
     json: options.Json = False,
     workspace: options.Workspace = None,
     url: options.Url = None,
