@@ -8,7 +8,7 @@ PREFER_HEADER = "Prefer"
 APPLIED_HEADER = "Preference-Applied"
 MAX_WAIT_S = 60
 
-_WAIT = re.compile(r'\s*wait\s*=\s*(?P<quote>"?)(?P<seconds>[0-9]{1,9})(?P=quote)\s*(;.*)?', re.IGNORECASE)
+_WAIT = re.compile(r'\s*wait\s*=\s*(?P<quote>"?)(?P<seconds>[0-9]+)(?P=quote)\s*(;.*)?', re.IGNORECASE)
 
 
 def wait_in(prefer: str) -> int | None:
@@ -19,4 +19,9 @@ def wait_in(prefer: str) -> int | None:
     """
     wishes = (_WAIT.fullmatch(wish) for wish in parse_list_header(prefer))
     first = next((wish for wish in wishes if wish), None)
-    return None if first is None else min(int(first["seconds"]), MAX_WAIT_S)
+    return None if first is None else _clipped(first["seconds"])
+
+
+def _clipped(text: str) -> int:
+    digits = text.lstrip("0") or "0"
+    return min(int(digits), MAX_WAIT_S) if len(digits) <= len(str(MAX_WAIT_S)) else MAX_WAIT_S

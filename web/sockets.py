@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response
 from core.logs import get_logger
 from web.admission import AdmittedSource
 from web.cursor import EPOCH_HEADER
-from web.door import REQUEST_ID, REQUEST_ID_HEADER, TRACEPARENT, TRACEPARENT_HEADER
+from web.door import REQUEST_ID, TRACEPARENT, with_house_headers
 from web.relay import CLIENT_SOCKET, EventSource, Relay, bound_backlog
 from web.wire import Wire
 
@@ -44,8 +44,8 @@ class Sockets:
         Returns:
             When all is over; the server then closes the connection.
         """
-        known = {REQUEST_ID_HEADER: environ[REQUEST_ID], TRACEPARENT_HEADER: environ[TRACEPARENT]}
-        head = {name: text for name, text in known.items() if text} | {EPOCH_HEADER: source.epoch}
+        own = [(EPOCH_HEADER, source.epoch)]
+        head = dict(with_house_headers(own, environ[REQUEST_ID], environ[TRACEPARENT]))
         client = environ[CLIENT_SOCKET]
         bound_backlog(client)
         environ[CLIENT_SOCKET] = wire = Wire(client, head=head, on_end=source.interrupt)

@@ -32,10 +32,18 @@ class TaskWatch:
         self._most = most
         self._waiting = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether so many wait that no further ones should."""
-        return self._waiting >= self._most
+    @contextmanager
+    def place(self) -> Iterator[bool]:
+        """Have a place among those who wait for as long as the body lasts; False if there is none left.
+
+        Take it before anything is looked up: a crowd that comes at once is kept to the limit, too.
+        """
+        has_place = self._waiting < self._most
+        self._waiting += has_place
+        try:
+            yield has_place
+        finally:
+            self._waiting -= has_place
 
     def news(
         self,
@@ -58,7 +66,7 @@ class TaskWatch:
             StorageUnavailable, StorageFull: the events can't be followed.
         """
         ends_ms = boot_ms() + int(wait_s * 1000)
-        with self._counted(), self._hub.open(workspace, after=None, epoch=None) as subscription:
+        with self._hub.open(workspace, after=None, epoch=None) as subscription:
             yield True  # what happened before there was somebody to hear it
             while not self._hub.is_closed and not has_left(client):
                 left_s = (ends_ms - boot_ms()) / 1000
@@ -71,14 +79,6 @@ class TaskWatch:
                 if event is not None and _may_concern(event, task, with_place=with_place):
                     yield True
         yield True  # not every change is an event
-
-    @contextmanager
-    def _counted(self) -> Iterator[None]:
-        self._waiting += 1
-        try:
-            yield
-        finally:
-            self._waiting -= 1
 
 
 def _may_concern(event: Envelope, task: TaskId, *, with_place: bool) -> bool:

@@ -95,9 +95,10 @@ class TaskRoutes:
             return self._tasks.require(request, workspace, task_id, place=place)
 
         wait_s = wait_in(request.headers.get(PREFER_HEADER, ""))
-        if wait_s is None or request.method == "HEAD" or self._watch.is_full:
+        if wait_s is None or request.method == "HEAD":
             return self._shown(look())
-        return self._awaited(workspace, look, wait_s=wait_s)
+        with self._watch.place() as has_place:
+            return self._awaited(workspace, look, wait_s=wait_s) if has_place else self._shown(look())
 
     def cancel(self, place: TaskPlace, task_id: str, selector: str | None = None) -> Response:
         """Cancel a task: 202 with the task, which has ended if it never ran, and else is told to end."""

@@ -54,6 +54,8 @@ def test_a_socket_says_what_it_is_and_compresses_nothing(web: WebServer) -> None
         assert client.headers["x-qwen-event-epoch"] == stream.headers["x-qwen-event-epoch"]
         assert client.headers["x-request-id"] == "mine"
         assert client.headers["traceparent"] == TRACEPARENT
+        assert client.headers["x-content-type-options"] == "nosniff"
+        assert client.headers["cache-control"] == "no-store"
 
 
 @pytest.mark.parametrize("named", [False, True])

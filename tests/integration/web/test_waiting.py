@@ -3,16 +3,19 @@
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from core.workspaces import Workspaces
 from events.connect import connect
 from memlane.embedded import EmbeddedRedis
 from tests.support.lane_driver import LaneDriver
 from tests.support.waiting import until
-from tests.support.web_app import AppRequests
+from tests.support.web_app import AppRequests, application
 from tests.support.web_server import AUTHORIZED, Answer, Requests, running_web
+from web.route import routes_of
+from web.watch import TaskWatch
 
 REMEMBER = "/workspace/memory/remember"
 LONG = {"Prefer": "wait=90"}
@@ -125,3 +128,16 @@ def test_a_server_that_stops_answers_who_waits_at_once(
 
     answer = waiting.result()
     assert (answer.status, answer.json["status"]) == (200, "queued")
+
+
+def test_who_finds_no_place_to_wait_is_answered_at_once(redis_url: str, workspaces: Workspaces) -> None:
+    with application(redis_url, workspaces) as app:
+        routes = cast("Any", routes_of(app)["find_remember"].view).func.__self__
+        routes._watch = TaskWatch(routes._watch._hub, most=0)
+        api = AppRequests(app)
+        path = queued(api)
+
+        answer = api.get(path, headers=LONG)
+
+    assert (answer.status, answer.json["status"]) == (200, "queued")
+    assert "preference-applied" not in answer.headers

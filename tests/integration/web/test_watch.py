@@ -72,13 +72,11 @@ def test_a_client_that_left_is_not_waited_for(hub: EventHub, lane: LaneUnderTest
         assert list(TaskWatch(hub).news(lane.workspace, task, wait_s=LONG_S, client=ours)) == [True, True]
 
 
-def test_only_so_many_wait_at_once(hub: EventHub, lane: LaneUnderTest, task: TaskId) -> None:
+def test_only_so_many_wait_at_once_and_places_are_taken_before_anything_is_looked_up(hub: EventHub) -> None:
     watch = TaskWatch(hub, most=1)
-    first = watch.news(lane.workspace, task, wait_s=LONG_S)
-    before = watch.is_full
 
-    assert next(first)
-    meanwhile = watch.is_full
-    first.close()
+    with watch.place() as first, watch.place() as second:
+        assert (first, second) == (True, False)
 
-    assert (before, meanwhile, watch.is_full) == (False, True, False)
+    with watch.place() as third:
+        assert third

@@ -14,6 +14,9 @@ from web.preference import MAX_WAIT_S, wait_in
         ("wait=0", 0),
         ("wait=61", MAX_WAIT_S),
         ("wait=999999999", MAX_WAIT_S),
+        ("wait=" + "9" * 5000, MAX_WAIT_S),  # more digits than Python reads
+        ("wait=000000000005", 5),
+        ("wait=000", 0),
         ("respond-async, wait=5", 5),
         ("wait=5; strict, wait=9", 5),
         ("wait=5, wait=9", 5),
