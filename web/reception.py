@@ -1,6 +1,7 @@
 """Where requests for tasks are handed in, and what they are told."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from werkzeug.wrappers import Request, Response
@@ -11,22 +12,32 @@ from events.errors import StorageFull
 from jobs.client import JobsClient, Submitted
 from jobs.errors import IdempotencyConflict, IdempotencyMismatch, MemoryUnavailable, Overloaded, QueueFull
 from jobs.tasks import Submission
+from web.answers.tasks import TaskObject
 from web.client_id import CLIENT_ID_HEADER, Callers, caller_of
 from web.door import REQUEST_ID, TRACEPARENT
 from web.errors import InvalidIdempotencyKey
 from web.idempotency import IDEMPOTENCY_HEADER, REPLAYED_HEADER, idempotency_key_of
 from web.problems import json_response
+from web.route import Route
 from web.selector import prefix_of
 from web.task_place import place_of
 from web.task_view import describe, describe_accepted
 
 POLL_AFTER_S: Final = 1
-ASKING_HEADERS: Final = (CLIENT_ID_HEADER, IDEMPOTENCY_HEADER)
-ACCEPTED_HEADERS: Final = ("Location", "Retry-After", REPLAYED_HEADER)
 SUBMIT_REFUSALS: Final = (
     *(InvalidIdempotencyKey, IdempotencyMismatch, IdempotencyConflict),
     *(MemoryUnavailable, QueueFull, Overloaded, StorageFull),
 )
+
+asking_route: Final = partial(
+    Route,
+    method="POST",
+    reads=(CLIENT_ID_HEADER, IDEMPOTENCY_HEADER),
+    status=202,
+    answer=TaskObject,
+    sends=("Location", "Retry-After", REPLAYED_HEADER),
+)
+"""A route that makes a task; ``refusals`` begin with ``SUBMIT_REFUSALS``."""
 
 
 class Reception:

@@ -14,11 +14,10 @@ from memory.archive import pack
 from memory.errors import ArchiveInvalid, ArchiveTooLarge, StoreUnusable
 from memory.library import Library
 from memory.unpacking import unpack
-from web.answers.tasks import TaskObject
 from web.body import read_bytes
 from web.offload import offload
 from web.query import ExportQuery, ImportQuery, parse_query
-from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
+from web.reception import SUBMIT_REFUSALS, Reception, asking_route
 from web.route import Route, always
 from web.selector import select
 
@@ -46,18 +45,13 @@ class ArchiveRoutes:
             sends=("Content-Disposition",),
             refusals=(ArchiveTooLarge, StoreUnusable),
         )
-        yield Route(
+        yield asking_route(
             name="import_memory",
-            method="POST",
             path="/memory/import",
             view=self.import_archive,
             audited=always,
             query=ImportQuery,
             takes=tuple(_FORMATS),
-            reads=ASKING_HEADERS,
-            status=202,
-            answer=TaskObject,
-            sends=ACCEPTED_HEADERS,
             refusals=(*SUBMIT_REFUSALS, ArchiveInvalid, ArchiveTooLarge),
         )
 

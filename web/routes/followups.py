@@ -15,9 +15,8 @@ from jobs.retries import retry_task
 from jobs.tasks import Task
 from memory.errors import PreviewStale, StoreUnusable
 from memory.library import Library
-from web.answers.tasks import TaskObject
 from web.offload import offload
-from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
+from web.reception import SUBMIT_REFUSALS, Reception, asking_route
 from web.route import Route, always
 from web.selector import select
 from web.task_place import PLACES, TaskPlace
@@ -45,28 +44,18 @@ class FollowUpRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the routes of each place; what has no preview is not applied."""
         for place in PLACES:
-            yield Route(
+            yield asking_route(
                 name=f"retry_{place.noun}",
-                method="POST",
                 path=f"{place.path}/<task_id>/retry",
                 view=partial(self.retry, place),
                 audited=always,
-                reads=ASKING_HEADERS,
-                status=202,
-                answer=TaskObject,
-                sends=ACCEPTED_HEADERS,
                 refusals=(*SUBMIT_REFUSALS, place.not_found, TaskNotFinished, InputGone),
             )
             if place.kind is not None:
-                yield Route(
+                yield asking_route(
                     name=f"apply_{place.noun}",
-                    method="POST",
                     path=f"{place.path}/<task_id>/apply",
                     view=partial(self.apply, place),
-                    reads=ASKING_HEADERS,
-                    status=202,
-                    answer=TaskObject,
-                    sends=ACCEPTED_HEADERS,
                     refusals=(*SUBMIT_REFUSALS, place.not_found, NoPreview, PreviewStale),
                 )
 

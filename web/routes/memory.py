@@ -10,8 +10,7 @@ from werkzeug.wrappers import Response
 
 from core.ids import Kind
 from core.workspaces import Workspaces
-from web.answers.tasks import TaskObject
-from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
+from web.reception import SUBMIT_REFUSALS, Reception, asking_route
 from web.route import Route
 from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 from web.selector import select
@@ -38,17 +37,12 @@ class MemoryRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the route of each kind."""
         for kind, body in _BODIES:
-            yield Route(
+            yield asking_route(
                 name=kind,
-                method="POST",
                 path=place_of(kind).path,
                 view=partial(self.submit, kind, body),
                 audited=_purges,
                 body=body,
-                reads=ASKING_HEADERS,
-                status=202,
-                answer=TaskObject,
-                sends=ACCEPTED_HEADERS,
                 refusals=SUBMIT_REFUSALS,
             )
 

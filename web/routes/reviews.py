@@ -13,11 +13,10 @@ from memory.errors import CommitConflict, StoreUnusable
 from memory.library import KnownDocument, Library
 from memory.names import is_pinned
 from memory.standing import is_under_review
-from web.answers.tasks import TaskObject
 from web.errors import DocumentNotFound, NotUnderReview
 from web.offload import offload
 from web.query import scope_of
-from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
+from web.reception import SUBMIT_REFUSALS, Reception, asking_route
 from web.route import Route
 from web.schemas import ReviewBody, parse_body
 from web.selector import select
@@ -34,17 +33,12 @@ class ReviewRoutes:
     def routes(self) -> Iterable[Route]:
         """Declare the route."""
         path = "/memory/documents/<scope>/<document:path>/review"
-        yield Route(
+        yield asking_route(
             name="review_document",
-            method="POST",
             path=path,
             view=self.review,
             role="operator",
             body=ReviewBody,
-            reads=ASKING_HEADERS,
-            status=202,
-            answer=TaskObject,
-            sends=ACCEPTED_HEADERS,
             refusals=(
                 *SUBMIT_REFUSALS,
                 DocumentNotFound,

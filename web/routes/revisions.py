@@ -13,13 +13,12 @@ from memory.library import Library
 from memory.revisions import RevisionPage
 from web.answers.memory import RevisionPage as ShownPage
 from web.answers.memory import ShownRevision
-from web.answers.tasks import TaskObject
 from web.memory_view import describe_changes, describe_revision
 from web.offload import offload
 from web.paging import link_to_older
 from web.problems import json_response
 from web.query import RevisionsQuery, parse_query
-from web.reception import ACCEPTED_HEADERS, ASKING_HEADERS, SUBMIT_REFUSALS, Reception
+from web.reception import SUBMIT_REFUSALS, Reception, asking_route
 from web.route import Route, always
 from web.selector import select
 
@@ -57,16 +56,11 @@ class RevisionRoutes:
             answer=ShownRevision,
             refusals=(RevisionNotFound, RevisionPruned, StoreUnusable),
         )
-        yield Route(
+        yield asking_route(
             name="undo_revision",
-            method="POST",
             path=f"{one}/undo",
             view=self.undo,
             audited=always,
-            reads=ASKING_HEADERS,
-            status=202,
-            answer=TaskObject,
-            sends=ACCEPTED_HEADERS,
             refusals=(
                 *SUBMIT_REFUSALS,
                 RevisionNotFound,
