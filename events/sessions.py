@@ -4,9 +4,9 @@ A session is no conversation: it is what clients of the contract open before the
 their client ids. Both lie in Redis, so that every instance serves them and a restart loses none.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 from core.ids import (
     ClientId,
@@ -20,7 +20,7 @@ from core.ids import (
 from core.keys import LaneKeys
 from events.connect import connect, storage_errors
 from events.errors import InvalidClientId, SessionNotFound, SubscriberLimitExceeded
-from events.scripts import assembled, lua
+from events.scripts import Scripts, assembled, lua
 
 if TYPE_CHECKING:
     import redis
@@ -75,7 +75,7 @@ class ClientSessions:
 
     def __init__(self, client: "redis.Redis") -> None:
         self._redis = client
-        self._scripts = {name: client.register_script(source(name)) for name in SCRIPTS}
+        self._scripts = Scripts(client, {name: source(name) for name in SCRIPTS})
 
     def enter(self, workspace: WorkspaceId, caller: Caller, *, is_shared: bool) -> SessionEntry:
         """Take part in a session of a workspace, and get a client id for that.
@@ -90,7 +90,9 @@ class ClientSessions:
         keys = LaneKeys(workspace)
         fresh = (new_client_session_id(workspace), "1" if is_shared else "0")
         args = (keys.base, *fresh, caller.client or "", new_client_id(), caller.owner)
-        session, was_there, client, created_ms = self._call("enter", [keys.single_session, keys.lane], args)
+        session, was_there, client, created_ms = self._scripts.call(
+            "enter", [keys.single_session, keys.lane], args
+        )
         return SessionEntry(ClientSessionId(session), ClientId(client), was_there == "1", int(created_ms))
 
     def owns(self, workspace: WorkspaceId, caller: Caller) -> bool:
@@ -114,7 +116,7 @@ class ClientSessions:
             InvalidClientId: the caller's client takes no part in it. By both nothing was changed.
             StorageUnavailable: Redis gave no answer; repeat.
         """
-        answer, *at_ms = self._call("heartbeat", _keys(session, caller), _args(session, caller))
+        answer, *at_ms = self._scripts.call("heartbeat", _keys(session, caller), _args(session, caller))
         _require(answer, session, caller)
         return int(at_ms[0])
 
@@ -135,7 +137,7 @@ class ClientSessions:
             StorageUnavailable: Redis gave no answer; repeat.
         """
         if caller.client is not None:
-            self._call("detach", _keys(session, caller), _args(session, caller))
+            self._scripts.call("detach", _keys(session, caller), _args(session, caller))
 
     def close(self, session: ClientSessionId, caller: Caller) -> None:
         """End a session: its streams end with ``session_closed``, wherever they are.
@@ -148,7 +150,7 @@ class ClientSessions:
         lane = LaneKeys(_workspace(session))
         keys = [*_keys(session, caller), lane.lane, lane.events]
         args = [*_args(session, caller), lane.channel, new_uuid()]
-        (answer,) = self._call("close", keys, args)
+        (answer,) = self._scripts.call("close", keys, args)
         _require(answer, session, caller)
 
     def watch(self, session: ClientSessionId, stream: str, *, kept_ms: int) -> None:
@@ -163,7 +165,9 @@ class ClientSessions:
             SubscriberLimitExceeded: all places are taken.
             StorageUnavailable: Redis gave no answer; repeat.
         """
-        (answer,) = self._call("watch", _session_keys(session), [session, stream, kept_ms, MAX_STREAMS])
+        (answer,) = self._scripts.call(
+            "watch", _session_keys(session), [session, stream, kept_ms, MAX_STREAMS]
+        )
         if answer == "full":
             raise SubscriberLimitExceeded(MAX_STREAMS)
         if answer == "gone":
@@ -178,12 +182,8 @@ class ClientSessions:
         with storage_errors():
             self._redis.zrem(LaneKeys(_workspace(session)).session_streams(session), stream)
 
-    def _call(self, name: str, keys: Sequence[str], args: Sequence[Any]) -> list[str]:
-        with storage_errors():
-            reply: list[str] = self._scripts[name](keys=keys, args=args)
-        return reply
 
-
+@cache
 def source(name: str) -> str:
     """Full source of a script as it is sent to Redis."""
     return assembled(lua("events", name), [lua("events", "session")])

@@ -18,7 +18,7 @@ from jobs.errors import (
 )
 from jobs.failures import CANCELLED
 from jobs.limits import DOORBELL_MS, IDEMPOTENCY_MS, MAX_PENDING, MAX_RECORDS, MAX_UPKEEP, LaneLimits
-from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
+from jobs.scripts import lane_keys, lane_scripts, log_args, stamp_in, state_keys
 from jobs.tasks import Submission, compact_json
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Intake:
     """The scripts that clients cause to run. Every call is safe to repeat after a lost reply."""
 
     def __init__(self, client: "redis.Redis", limits: LaneLimits) -> None:
-        self._scripts = Scripts(client)
+        self._scripts = lane_scripts(client)
         self._limits = limits
 
     def submit(

@@ -9,7 +9,7 @@ from core.acp import Progress
 from core.ids import ClaimId, TaskId, WorkspaceId
 from core.logs import get_logger
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
-from jobs.scripts import Scripts, lane_keys, log_args, stamp_in, state_keys
+from jobs.scripts import lane_keys, lane_scripts, log_args, stamp_in, state_keys
 from jobs.tasks import End, Fence, Task, compact_json, fit_result, from_record
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Lanes:
     """The lanes of all workspaces, as workers use them."""
 
     def __init__(self, client: "redis.Redis", limits: LaneLimits) -> None:
-        self._scripts = Scripts(client, is_pinned=True)
+        self._scripts = lane_scripts(client, is_pinned=True)
         self._limits = limits
 
     def claim(self, workspace: WorkspaceId, claim: ClaimId, *, store_id: str) -> Grant | None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.keys import rate
-from jobs.scripts import Scripts
+from jobs.scripts import lane_scripts
 
 if TYPE_CHECKING:
     import redis
@@ -38,7 +38,7 @@ class Rates:
     """Counts requests by caller, over all processes."""
 
     def __init__(self, client: "redis.Redis") -> None:
-        self._scripts = Scripts(client)
+        self._scripts = lane_scripts(client)
 
     def take(self, caller: str, *, limit: int) -> Quota:
         """Count a request of a caller; one that is refused is not counted.

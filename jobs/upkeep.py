@@ -8,7 +8,7 @@ from core.keys import CONTROL_CHANNEL, PARTITIONS, LaneKeys, PartitionKeys
 from events.connect import storage_errors
 from jobs.failures import CANCELLED
 from jobs.limits import DOORBELL_MS, MAX_RECORDS, LaneLimits
-from jobs.scripts import Scripts, log_args, stamp_in, state_keys
+from jobs.scripts import lane_scripts, log_args, stamp_in, state_keys
 
 if TYPE_CHECKING:
     import redis
@@ -37,7 +37,7 @@ class Upkeep:
 
     def __init__(self, client: "redis.Redis", limits: LaneLimits) -> None:
         self._redis = client
-        self._scripts = Scripts(client)
+        self._scripts = lane_scripts(client)
         self._limits = limits
 
     def sweep(self, *, oldest_doorbell_ms: int | None = None) -> Sweep:
