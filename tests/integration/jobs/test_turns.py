@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from structlog.contextvars import get_contextvars
+from structlog.contextvars import clear_contextvars, get_contextvars
 
 from core.ids import TaskId, WorkspaceId, new_task_id
 from core.memory_calls import ForgetResult, QuotingTask, RememberResult
@@ -135,6 +135,7 @@ def test_a_turn_has_at_most_so_many_tasks(bench: Bench):
 
 
 def test_what_is_logged_of_a_run_names_the_request_and_the_trace_it_comes_from(bench: Bench):
+    clear_contextvars()  # tests that ask the application on this thread leave theirs
     agents = Agents(task_ms=0)
     asked = Submission(
         "remember",
