@@ -14,9 +14,10 @@ from jobs.limits import MAX_PENDING
 from memory.document import render_document
 from memory.paths import find_roots
 from tests.support.archives import tarred
+from tests.support.callers import keyring_of, named
 from tests.support.client_sessions import enter
 from tests.support.lane_driver import LaneDriver
-from tests.support.web_app import AppRequests
+from tests.support.web_app import AppRequests, application
 from tests.support.web_server import AUTHORIZED, Answer, WebServer
 
 MEMORY = "/workspace/memory"
@@ -108,6 +109,18 @@ def test_a_key_is_a_clients_own(api: AppRequests, key: dict[str, str]) -> None:
 
     first, other = (api.post(REMEMBER, FACT, headers={**key, **client}) for client in clients)
     again = api.post(REMEMBER, FACT, headers={**key, **clients[0]})
+
+    assert accepted(other)[::2] == (202, None)
+    assert accepted(again) == (202, first.json["taskId"], "true")
+    assert first.json["taskId"] != other.json["taskId"]
+
+
+def test_a_key_is_a_tokens_own(redis_url: str, workspaces: Workspaces, key: dict[str, str]) -> None:
+    people = [named("ada"), named("bob")]
+    with application(redis_url, workspaces, keyring=keyring_of(*people)) as app:
+        api = AppRequests(app)
+        first, other = (api.post(REMEMBER, FACT, headers={**key, **one.headers}) for one in people)
+        again = api.post(REMEMBER, FACT, headers={**key, **people[0].headers})
 
     assert accepted(other)[::2] == (202, None)
     assert accepted(again) == (202, first.json["taskId"], "true")
