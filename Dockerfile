@@ -5,6 +5,7 @@ WORKDIR /source
 RUN python -m venv /opt/memlane
 COPY pyproject.toml constraints.txt README.md ./
 COPY acp_bridge ./acp_bridge
+COPY channels ./channels
 COPY agent ./agent
 COPY core ./core
 COPY events ./events

@@ -14,7 +14,7 @@ import pytest
 from core.errors import MemlaneError
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("memlane", "core", "events", "memory", "agent", "acp_bridge", "jobs", "web")
+PACKAGES = ("memlane", "core", "events", "memory", "agent", "acp_bridge", "channels", "jobs", "web")
 SKIPPED = {".git", ".venv", "__pycache__", "node_modules", ".hypothesis", "build", "dist"}
 TEXT_SUFFIXES = {".py", ".md", ".lua", ".toml", ".txt", ".yml", ".yaml", ".json", ".html", ".css", ".js"}
 MAX_LINES = 400

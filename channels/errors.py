@@ -1,0 +1,29 @@
+"""What can go wrong in a channel."""
+
+from core.errors import ConfigError, DependencyError
+
+
+class ChannelConfigInvalid(ConfigError):
+    """The configuration of a channel can't be used; nothing was started."""
+
+    code = "channel_config_invalid"
+
+
+class DeliveryFailed(DependencyError):
+    """A chat service took a message not, or not for sure.
+
+    Attributes:
+        retry_after_s: how long the service wants to be left alone, seconds; None when it did not say.
+    """
+
+    code = "channel_delivery_failed"
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class AgentSessionFailed(DependencyError):
+    """The agent opened no usable session."""
+
+    code = "agent_session_failed"
