@@ -28,6 +28,18 @@ class TurnRecord:
     generation: int
 
 
+@dataclass(frozen=True, slots=True)
+class UnfinishedTurn:
+    """A turn that a process began and did not end.
+
+    Attributes:
+        is_delivering: whether its answer was on its way out.
+    """
+
+    record: TurnRecord
+    is_delivering: bool
+
+
 class TurnLedger(Protocol):
     """Stores how far turns are. Waits for its storage as long as it takes; loses nothing."""
 
@@ -48,6 +60,10 @@ class TurnLedger(Protocol):
         Returns:
             False when it had ended before; nothing changed then.
         """
+        ...
+
+    async def unfinished(self) -> Sequence[UnfinishedTurn]:
+        """Turns that have begun and have no terminal event, the oldest first."""
         ...
 
     async def settle(self, receipts: Sequence[str], settlement: Settlement) -> None:

@@ -34,11 +34,15 @@ class Outbox(Protocol):
         ...
 
     async def mark_sending(self, key: str) -> PartState:
-        """Note that one is being handed over; returns its state before."""
+        """Note that one is being handed over; returns its state before, ``sent`` for an unknown one too."""
         ...
 
     async def mark_sent(self, key: str, provider_id: str | None) -> None:
         """Note that the chat service took one, and as which message of its own."""
+        ...
+
+    async def give_up(self, keys: Sequence[str]) -> None:
+        """Forget messages that can't be sent; they count as sent from now on."""
         ...
 
     async def unsent(self) -> Sequence[OutboundPart]:

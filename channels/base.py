@@ -1,0 +1,135 @@
+"""What every adapter is made of: it brings messages in and takes answers out, the base does the rest."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+from channels.bridge import AgentBridge
+from channels.config import ChannelConfig
+from channels.engine import assemble
+from channels.envelope import Envelope
+from channels.hooks import SilentHooks
+from channels.identity import ChannelRuntimeIdentity, ChannelRuntimeMemoryScope
+from channels.local_commands import CommandHandler
+from channels.parts import ChannelParts
+from channels.recovery import recover
+
+
+class ChannelBase(SilentHooks, ABC):
+    """One channel. An adapter derives from it, and gives it to ``handle_inbound`` what people write.
+
+    For one event loop. The hooks ``on_…`` may be overridden, as sync or async functions; nobody waits for an
+    async one but for ``on_response_complete``, and what one raises is logged.
+
+    Attributes:
+        config: what was configured.
+    """
+
+    def __init__(self, config: ChannelConfig, *, bridge: AgentBridge, parts: ChannelParts) -> None:
+        self.config = config
+        self._bridge = bridge
+        self._engine = assemble(config, self, bridge=lambda: self._bridge, parts=parts)
+        self._stop_listening = bridge.subscribe(self._engine)
+
+    @property
+    def name(self) -> str:
+        """The channel's name."""
+        return self.config.name
+
+    @property
+    def identity(self) -> ChannelRuntimeIdentity:
+        """Who the agent is here: the same object for as long as the channel lives."""
+        return self._engine.workings.identity
+
+    @property
+    def memory_scope(self) -> ChannelRuntimeMemoryScope:
+        """What memory the channel is labelled with: the same object for as long as the channel lives."""
+        return self._engine.workings.memory_scope
+
+    def set_bridge(self, bridge: AgentBridge) -> None:
+        """Use another bridge from now on; turns that run keep theirs."""
+        self._stop_listening()
+        self._bridge = bridge
+        self._stop_listening = bridge.subscribe(self._engine)
+
+    def register_command(self, name: str, handler: CommandHandler) -> None:
+        """Answer a command here; one of the base's own is replaced.
+
+        Args:
+            name: without its slash; case does not matter.
+            handler: gets the message and what follows the command. False lets the agent have it.
+        """
+        self._engine.commands.register(name, handler)
+
+    async def handle_inbound(self, envelope: Envelope) -> None:
+        """Do what a message asks for; returns when its own turn has ended.
+
+        At once for one that is not for the agent, is answered here, or is collected while a turn runs.
+
+        Raises:
+            Exception: what its turn raised. Observers have been told by then, the chat has not.
+        """
+        await self._engine.handle(envelope)
+
+    async def recover(self) -> None:
+        """After a start, before the first message: go on where an earlier process stopped.
+
+        Sessions are routed to as before, answers that were on their way are sent, turns that were cut off
+        have failed and their chats are told so.
+        """
+        await self._engine.workings.router.restore()
+        await recover(self._engine.workings)
+
+    async def close(self) -> None:
+        """Listen no more to the agent, and wait for what is still to be noted."""
+        self._stop_listening()
+        await self._engine.finish()
+
+    async def reply(self, envelope: Envelope, text: str) -> None:
+        """Say something to a message, beside its turn; handled a second time, nothing is said twice."""
+        await self._engine.workings.deliverer.reply(envelope, text)
+
+    async def tell_failure(self, envelope: Envelope, text: str) -> None:
+        """Say that a message came to nothing; it is done with by that."""
+        await self._engine.workings.deliverer.reply(envelope, text)
+        await self._engine.workings.settler.settle(envelope.receipts, "failed")
+
+    def forget_context(self) -> None:
+        """Have every session told its context again before its next turn, as after memory changed."""
+        self._engine.workings.lines.forget_context()
+
+    @abstractmethod
+    async def connect(self) -> None:
+        """Begin to receive messages.
+
+        Raises:
+            MemlaneError: that is not possible now.
+        """
+
+    @abstractmethod
+    async def disconnect(self) -> None:
+        """Receive no more messages. Fine when it is not connected."""
+
+    @abstractmethod
+    async def send_message(self, chat_id: str, text: str, *, thread_id: str | None = None) -> str | None:
+        """Send one message and return the chat service's id of it, if it gives any.
+
+        Raises:
+            DeliveryFailed: it was not sent, whatever was tried.
+        """
+
+    def split_message(self, text: str) -> Sequence[str]:
+        """Cut a message into such as the chat service takes; here it takes all."""
+        return (text,)
+
+    async def on_response_complete(self, chat_id: str, full_text: str, session_id: str) -> None:
+        """Deliver an answer: as one message, in as many parts as the chat service needs.
+
+        Raises:
+            DeliveryFailed: not all of it could be sent.
+        """
+        turn = self._engine.workings.lines.active_turn(session_id)
+        if turn is None:
+            await self.send_message(chat_id, full_text)
+            return
+        target = turn.envelope.target
+        await self._engine.workings.deliverer.deliver(target, full_text, key=turn.id, turn_id=turn.id)

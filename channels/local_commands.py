@@ -1,0 +1,98 @@
+"""The commands that every channel answers by itself."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from channels import replies
+from channels.cancelling import Canceller
+from channels.clearing import Clearer
+from channels.envelope import Envelope
+from channels.workings import Workings
+
+CommandHandler = Callable[[Envelope, str], Awaitable[bool]]
+"""Gets a message and what follows the command; tells whether the message is done with by that."""
+
+
+@dataclass(slots=True)
+class CommandTable:
+    """Handlers by name, in lower case."""
+
+    handlers: dict[str, CommandHandler] = field(default_factory=dict)
+    extra: list[str] = field(default_factory=list)
+
+    def register(self, name: str, handler: CommandHandler) -> None:
+        """Add a command beside those that every channel has; listed by /help."""
+        self.handlers[name.lower()] = handler
+        if name.lower() not in self.extra:
+            self.extra.append(name.lower())
+
+
+class LocalCommands:
+    """/help, /clear, /reset, /new, /who, /status and /cancel; design page "Channel layer", 2.4."""
+
+    def __init__(self, workings: Workings, canceller: Canceller, clearer: Clearer) -> None:
+        self._workings = workings
+        self._canceller = canceller
+        self._clearer = clearer
+        self.table = CommandTable(dict(self._own()))
+
+    def _own(self) -> Mapping[str, CommandHandler]:
+        return {
+            "help": self._help,
+            "clear": self._clear,
+            "reset": self._clear,
+            "new": self._clear,
+            "who": self._who,
+            "status": self._status,
+            "cancel": self._cancel,
+        }
+
+    async def _help(self, envelope: Envelope, _rest: str) -> bool:
+        commands = self._workings.bridge().commands(self._workings.router.find(envelope))
+        is_shared = self._workings.is_shared(envelope)
+        return await self._reply(envelope, replies.help_text(self.table.extra, commands, is_shared=is_shared))
+
+    async def _clear(self, envelope: Envelope, rest: str) -> bool:
+        if not self._workings.may_act(envelope):
+            return await self._reply(envelope, replies.NOT_AUTHORIZED)
+        if self._workings.is_shared(envelope) and rest.lower() != "confirm":
+            return await self._reply(envelope, replies.CONFIRM_CLEAR)
+        was_there = await self._clearer.clear(envelope)
+        return await self._reply(envelope, replies.CLEARED if was_there else replies.NO_SESSION)
+
+    async def _who(self, envelope: Envelope, _rest: str) -> bool:
+        if not self._workings.may_act(envelope):
+            return await self._reply(envelope, replies.NOT_AUTHORIZED)
+        text = replies.who_text(
+            self._workings.config,
+            envelope,
+            identity=self._workings.identity,
+            memory_scope=self._workings.memory_scope,
+            is_active=self._workings.router.find(envelope) is not None,
+        )
+        return await self._reply(envelope, text)
+
+    async def _status(self, envelope: Envelope, _rest: str) -> bool:
+        if not self._workings.may_act(envelope):
+            return await self._reply(envelope, replies.NOT_AUTHORIZED)
+        text = replies.status_text(
+            self._workings.config,
+            identity=self._workings.identity,
+            memory_scope=self._workings.memory_scope,
+            is_active=self._workings.router.find(envelope) is not None,
+        )
+        return await self._reply(envelope, text)
+
+    async def _cancel(self, envelope: Envelope, _rest: str) -> bool:
+        if not self._workings.may_act(envelope):
+            return await self._reply(envelope, replies.NOT_AUTHORIZED)
+        session_id = self._workings.router.find(envelope)
+        turn = self._workings.lines.active_turn(session_id) if session_id is not None else None
+        if turn is None:
+            return await self._reply(envelope, replies.NOTHING_RUNS)
+        is_cancelled = await self._canceller.by_command(turn)
+        return await self._reply(envelope, replies.CANCELLED if is_cancelled else replies.NOT_CANCELLED)
+
+    async def _reply(self, envelope: Envelope, text: str) -> bool:
+        await self._workings.deliverer.reply(envelope, text)
+        return True

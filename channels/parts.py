@@ -1,0 +1,31 @@
+"""What a channel is handed from outside."""
+
+from dataclasses import dataclass, field
+
+from channels.gating import Pairing
+from channels.ledger import TurnLedger
+from channels.memory_lane import ChatMemory
+from channels.outbox import Outbox
+from channels.routes import RouteStore
+from channels.timers import LoopTimers, Timers
+from channels.volatile import VolatileLedger, VolatileOutbox, VolatileRoutes
+
+TURN_LIMIT_MS = 600_000
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelParts:
+    """What one channel works with; what is not given lives as long as the process.
+
+    Attributes:
+        memory: what is remembered; None where nobody is told.
+        turn_limit_ms: how long a turn may take, milliseconds.
+    """
+
+    pairing: Pairing
+    ledger: TurnLedger = field(default_factory=VolatileLedger)
+    outbox: Outbox = field(default_factory=VolatileOutbox)
+    routes: RouteStore = field(default_factory=VolatileRoutes)
+    memory: ChatMemory | None = None
+    timers: Timers = field(default_factory=LoopTimers)
+    turn_limit_ms: int = TURN_LIMIT_MS

@@ -1,0 +1,53 @@
+"""What a channel does first: finish what an earlier process of it began."""
+
+from collections.abc import Iterable
+
+from channels import replies
+from channels.errors import DeliveryFailed
+from channels.ledger import UnfinishedTurn
+from channels.outbox import OutboundPart
+from channels.workings import Workings
+from core.logs import get_logger
+
+_log = get_logger(__name__)
+
+
+async def recover(works: Workings) -> None:
+    """Send what was on its way, and end the turns that were cut off; each turn ends once."""
+    unsent = list(await works.parts.outbox.unsent())
+    for turn in await works.parts.ledger.unfinished():
+        parts = [part for part in unsent if part.turn_id == turn.record.turn_id]
+        await _finish(works, turn, parts)
+    await _send(works, [part for part in unsent if part.turn_id is None])
+
+
+async def _finish(works: Workings, turn: UnfinishedTurn, parts: Iterable[OutboundPart]) -> None:
+    ledger, turn_id = works.parts.ledger, turn.record.turn_id
+    if turn.is_delivering:
+        is_sent = await _send(works, parts)
+        await ledger.end(
+            turn_id, "completed" if is_sent else "failed", reason=None if is_sent else "delivery"
+        )
+        return
+    await works.parts.outbox.give_up([part.key for part in parts])
+    notice = f"interrupted:{turn_id}"
+    try:
+        await works.deliverer.deliver(turn.record.target, replies.INTERRUPTED, key=notice)
+    except DeliveryFailed as error:
+        _log.warning("channel_reply_not_sent", channel=works.config.name, reason=str(error))
+    await ledger.end(turn_id, "failed", reason="agent")
+
+
+async def _send(works: Workings, parts: Iterable[OutboundPart]) -> bool:
+    """Send parts in their order; what can't be sent is given up, with what follows it in its chat."""
+    given_up: set[str] = set()
+    for part in parts:
+        try:
+            if part.target.chat_id not in given_up:
+                await works.deliverer.send(part)
+                continue
+        except DeliveryFailed as error:
+            _log.warning("channel_message_given_up", channel=works.config.name, reason=str(error))
+            given_up.add(part.target.chat_id)
+        await works.parts.outbox.give_up([part.key])
+    return not given_up

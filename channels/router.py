@@ -1,0 +1,135 @@
+"""Which session a message belongs to."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from channels.bridge import AgentBridge
+from channels.config import ChannelConfig
+from channels.envelope import Envelope
+from channels.errors import AgentSessionFailed
+from channels.routes import Route, RouteKey, RouteStore
+from core.errors import MemlaneError
+from core.logs import get_logger
+
+CREATION_ATTEMPTS = 2
+JOIN_RETRIES = 3
+
+_log = get_logger(__name__)
+
+
+class Router:
+    """A channel's sessions by who shares them. For one event loop."""
+
+    def __init__(
+        self, config: ChannelConfig, *, bridge: Callable[[], AgentBridge], store: RouteStore
+    ) -> None:
+        """Bind the parts.
+
+        Args:
+            bridge: the bridge of the moment.
+        """
+        self._config = config
+        self._bridge = bridge
+        self._store = store
+        self._routes: dict[RouteKey, Route] = {}
+        self._opening: dict[RouteKey, asyncio.Task[str]] = {}
+        self._died: set[str] = set()
+
+    def key_of(self, envelope: Envelope) -> RouteKey:
+        """Who shares the session that the message belongs to."""
+        match self._config.session_scope:
+            case "single":
+                return (self._config.name,)
+            case "thread":
+                return (self._config.name, envelope.chat_id, envelope.thread_id or "")
+            case "user":
+                return (self._config.name, envelope.sender_id, envelope.chat_id)
+
+    def find(self, envelope: Envelope) -> str | None:
+        """The session of a message, if there is one."""
+        route = self._routes.get(self.key_of(envelope))
+        return route.session_id if route is not None else None
+
+    def route_of(self, session_id: str) -> Route | None:
+        """Whom a session serves; None for one that serves nobody."""
+        return next((route for route in self._routes.values() if route.session_id == session_id), None)
+
+    async def resolve(self, envelope: Envelope) -> str:
+        """The session of a message, opened if there is none. All who wait for the same one share it.
+
+        Raises:
+            AgentSessionFailed: the agent opened none that can be used.
+            DependencyError: the agent failed.
+        """
+        key = self.key_of(envelope)
+        for _ in range(JOIN_RETRIES):
+            opening = self._opening.get(key)
+            if opening is None:
+                break
+            await asyncio.wait({opening})
+        route = self._routes.get(key)
+        if route is not None:
+            return route.session_id
+        opening = self._opening.get(key) or self._open(key, envelope)
+        await asyncio.wait({opening})
+        return opening.result()
+
+    async def restore(self) -> None:
+        """Go on with the sessions that were saved; a message for one of them waits until that is settled.
+
+        One that the agent has no more is dropped.
+        """
+        saved = await self._store.load()
+        for key, route in saved.items():
+            self._reserve(key, self._load(key, route))
+        opening = set(self._opening.values())
+        if opening:
+            await asyncio.wait(opening)
+            await self.save()
+
+    def forget(self, session_id: str) -> bool:
+        """Note that a session is no more, at once; tells whether anybody was routed to it."""
+        self._died.add(session_id)
+        keys = [key for key, route in self._routes.items() if route.session_id == session_id]
+        for key in keys:
+            del self._routes[key]
+        return bool(keys)
+
+    def _open(self, key: RouteKey, envelope: Envelope) -> "asyncio.Task[str]":
+        return self._reserve(key, self._create(key, envelope))
+
+    def _reserve(self, key: RouteKey, work: Coroutine[Any, Any, str]) -> "asyncio.Task[str]":
+        task = asyncio.create_task(work)
+        self._opening[key] = task
+        task.add_done_callback(lambda _: self._opening.pop(key, None))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return task
+
+    async def _create(self, key: RouteKey, envelope: Envelope) -> str:
+        for _ in range(CREATION_ATTEMPTS):
+            self._died.clear()
+            session_id = await self._bridge().new_session(self._config.cwd)
+            if not isinstance(session_id, str) or not session_id:
+                raise AgentSessionFailed("the agent opened a session without an id")
+            if session_id not in self._died:
+                self._routes[key] = Route(session_id, envelope.target, self._config.cwd)
+                await self.save()
+                return session_id
+        raise AgentSessionFailed("the agent's sessions died while they were opened")
+
+    async def _load(self, key: RouteKey, route: Route) -> str:
+        try:
+            session_id = await self._bridge().load_session(route.session_id, cwd=route.cwd)
+        except MemlaneError as error:
+            _log.info("channel_session_not_restored", channel=self._config.name, reason=error.code)
+            raise
+        self._routes[key] = Route(session_id, route.target, route.cwd)
+        return session_id
+
+    async def save(self) -> None:
+        """Keep the routes as they are now, at the store's best effort."""
+        try:
+            await self._store.save(dict(self._routes))
+        except MemlaneError as error:
+            _log.warning("channel_routes_not_saved", channel=self._config.name, reason=error.code)

@@ -1,0 +1,62 @@
+"""Text of strangers, made harmless for the place that it is shown in; all by code point."""
+
+import re
+import unicodedata
+from collections.abc import Container
+
+MAX_NAME_CHARACTERS = 64
+MAX_PATH_CHARACTERS = 1024
+UNKNOWN_NAME = "unknown"
+
+_C0_AND_DEL = frozenset(map(chr, [*range(0x20), 0x7F]))
+_BRACKETS = frozenset("[]")
+_VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x180E), (0x180F,))
+_LINE_END = re.compile("(\r\n|\r|\n)")
+_TAG = re.compile(r"\A([^\S\r\n]*)\[([^\[\]]{1,64})\](:?)")
+
+
+def sender_name(text: str) -> str:
+    """A name that somebody gave themselves, for the tag before what they say; never empty."""
+    return _blanked(text, _C0_AND_DEL | _BRACKETS)[:MAX_NAME_CHARACTERS].strip() or UNKNOWN_NAME
+
+
+def quoted(text: str, max_characters: int) -> str:
+    """Text for between quotes on one line, cut with ``…`` to at most so many characters."""
+    shown = _blanked(text, _C0_AND_DEL | _BRACKETS | {'"'})
+    return shown if len(shown) <= max_characters else f"{shown[: max_characters - 1]}…"
+
+
+def prompt_text(text: str) -> str:
+    """What somebody says where several do: on one line, and no part of it can pass for a sender's tag."""
+    lines = _LINE_END.split(_blanked(text, ()))
+    lines[::2] = [_TAG.sub(r"\1\2", line) for line in lines[::2]]
+    return _blanked("".join(lines), _C0_AND_DEL)
+
+
+def block_text(text: str) -> str:
+    """Text of several lines, which stay lines."""
+    return _blanked(text, _C0_AND_DEL - {"\n", "\t"})
+
+
+def path_text(text: str) -> str:
+    """A path as it is told to an agent, at most 1,024 characters."""
+    return _blanked(text, _C0_AND_DEL)[:MAX_PATH_CHARACTERS]
+
+
+def log_text(text: str, max_characters: int) -> str:
+    r"""Text for a line of a log: cut to so many characters, then each newline becomes a visible ``\n``."""
+    return _blanked(text[:max_characters].replace("\n", "\\n"), _C0_AND_DEL)
+
+
+def _blanked(text: str, also: Container[str]) -> str:
+    return "".join(" " if char in also or _is_unsafe(char) else char for char in text)
+
+
+def _is_unsafe(char: str) -> bool:
+    """Whether a character can hide or reorder others: controls of C1, format characters, separators."""
+    code = ord(char)
+    if code < 0x80:
+        return False
+    if code < 0xA0 or code in {0x2028, 0x2029} or unicodedata.category(char) == "Cf":
+        return True
+    return any(code in selectors for selectors in _VARIATION_SELECTORS)

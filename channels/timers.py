@@ -1,0 +1,38 @@
+"""Waiting for a time, kept apart so that whoever drives a channel can move time by hand."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+
+class Timers(Protocol):
+    """Calls back later, on the running event loop."""
+
+    def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Callable[[], None]:
+        """Have something called after a while; returns what calls that off, as often as one likes."""
+        ...
+
+
+class LoopTimers:
+    """The timers of the running event loop."""
+
+    def call_later(self, delay_ms: int, callback: Callable[[], None]) -> Callable[[], None]:
+        """See ``Timers``."""
+        return asyncio.get_running_loop().call_later(delay_ms / 1000, callback).cancel
+
+
+async def settled_within(future: "asyncio.Future[Any]", limit_ms: int, timers: Timers) -> bool:
+    """Wait for a future, but not for long; leaves it alone, and its outcome to who asks for it.
+
+    Returns:
+        Whether it is done.
+    """
+    expiry = asyncio.Event()
+    call_off = timers.call_later(limit_ms, expiry.set)
+    waiting = asyncio.create_task(expiry.wait())
+    try:
+        await asyncio.wait({future, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        call_off()
+        waiting.cancel()
+    return future.done()

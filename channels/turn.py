@@ -1,0 +1,61 @@
+"""One prompt of a session, from its start to its end, and what may still become of it."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from channels.envelope import Envelope
+
+if TYPE_CHECKING:
+    from channels.lifecycle import CancelReason
+    from channels.streamer import BlockStreamer
+
+
+class Turn:
+    """A turn that runs. It is the session's active one from its start until its cleanup.
+
+    Attributes:
+        id: names it for ever.
+        envelope: the message that it answers.
+        generation: of the session when it was asked for.
+        is_cancelled: nothing of it may be told or delivered any more.
+        cancel_pending: whether it is cancelled is being found out; what the agent writes is held meanwhile.
+        cancel_request: whether the agent could be told to stop, shared by all who ask; None before anybody
+            did, and again after it could not.
+        cancel_reason: the first one, None while nobody cancelled it.
+        is_delivering: the commit point is past: it can't be cancelled any more.
+        has_accepted: the agent has begun to answer.
+        has_ended: its outcome is decided.
+        is_evicted: somebody gave up waiting for it and has told its end.
+        held: what the agent wrote while a cancellation was pending.
+        done: set after its cleanup.
+        abandoned: set when nobody waits for the agent's answer any more.
+    """
+
+    def __init__(self, turn_id: str, session_id: str, envelope: Envelope, *, generation: int) -> None:
+        self.id = turn_id
+        self.session_id = session_id
+        self.envelope = envelope
+        self.generation = generation
+        self.is_cancelled = False
+        self.cancel_pending = False
+        self.cancel_request: asyncio.Task[bool] | None = None
+        self.cancel_reason: CancelReason | None = None
+        self.is_delivering = False
+        self.has_accepted = False
+        self.has_ended = False
+        self.is_evicted = False
+        self.streamer: BlockStreamer | None = None
+        self.held: list[str] = []
+        loop = asyncio.get_running_loop()
+        self.done: asyncio.Future[None] = loop.create_future()
+        self.abandoned: asyncio.Future[None] = loop.create_future()
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether what the agent does in it may be told now."""
+        return not self.is_cancelled and not self.cancel_pending
+
+    def abandon(self) -> None:
+        """Wait for the agent no longer."""
+        if not self.abandoned.done():
+            self.abandoned.set_result(None)

@@ -1,0 +1,229 @@
+"""Runs one turn: context, prompt, delivery, and exactly one end."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from channels.cancelling import Canceller
+from channels.context import FirstTurnContext
+from channels.envelope import Envelope
+from channels.ledger import TurnRecord
+from channels.observing import Observer
+from channels.sanitizing import log_text, sender_name
+from channels.session_line import SessionLine
+from channels.turn import Turn
+from channels.turn_output import TurnOutput
+from channels.workings import Workings
+from core.chat import PromptImage, ToolCall
+from core.ids import new_uuid
+from core.logs import get_logger
+
+MAX_LOGGED_CHARACTERS = 80
+
+if TYPE_CHECKING:
+    from channels.lifecycle import FailurePhase
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedTurn:
+    """A message that waits for its turn.
+
+    Attributes:
+        text: as it will be prompted, without context.
+        generation: of the session when it was queued; another one means that it is not wanted any more.
+        claims_context: whether it tells the agent the context.
+        is_command: whether it has to reach the agent as it is, without what was said before in its group.
+    """
+
+    envelope: Envelope
+    text: str
+    images: tuple[PromptImage, ...]
+    generation: int
+    claims_context: bool
+    is_command: bool = False
+
+
+class TurnRunner:
+    """Runs turns of all sessions; each in its own task."""
+
+    def __init__(
+        self,
+        workings: Workings,
+        canceller: Canceller,
+        *,
+        on_timeout: Callable[[Turn], None],
+        on_end: Callable[[SessionLine], None],
+        re_route: Callable[[Envelope], Awaitable[None]],
+    ) -> None:
+        """Bind the parts.
+
+        Args:
+            on_timeout: is told when a turn's time is up.
+            on_end: is told when a session's active turn has gone.
+            re_route: has a message answered whose session was given up before its turn.
+        """
+        self._workings = workings
+        self._canceller = canceller
+        self._context = FirstTurnContext(workings)
+        self._output = TurnOutput(workings)
+        self._on_timeout = on_timeout
+        self._on_end = on_end
+        self._re_route = re_route
+
+    async def run(self, line: SessionLine, queued: QueuedTurn) -> None:
+        """Run a turn to its end; it is the session's active one meanwhile.
+
+        Raises:
+            Exception: what prompt or delivery raised, after it was told as the turn's failure.
+        """
+        line.disarm()
+        if self._is_dropped(line, queued):
+            return
+        if line.is_retired:
+            await self._re_route(queued.envelope)
+            return
+        claims = queued.claims_context or not line.is_instructed
+        line.is_instructed = True
+        context = await self._context.render(line, queued.envelope) if claims else ""
+        if self._is_dropped(line, queued):
+            return
+        history = "" if queued.is_command else self._workings.history.take(queued.envelope)
+        text = "\n\n".join(part for part in (context, history, queued.text) if part)
+        turn = Turn(new_uuid(), line.session_id, queued.envelope, generation=queued.generation)
+        line.active = turn
+        try:
+            await self._prompted(turn, text, queued.images)
+        except Exception:
+            if claims and not turn.has_accepted:
+                line.is_instructed = False
+            raise
+        finally:
+            self._clean_up(line, turn)
+
+    def _is_dropped(self, line: SessionLine, queued: QueuedTurn) -> bool:
+        if queued.generation == line.generation:
+            return False
+        envelope = queued.envelope
+        who = sender_name(envelope.sender_name)
+        shown = log_text(envelope.text, MAX_LOGGED_CHARACTERS)
+        _log.info(f"dropped queued turn from {who}", session=line.session_id)
+        _log.debug("dropped_turn_text", text=shown)
+        self._workings.settler.settle_soon(envelope.receipts, "dropped")
+        return True
+
+    async def _prompted(self, turn: Turn, text: str, images: tuple[PromptImage, ...]) -> None:
+        works = self._workings
+        call_off = works.parts.timers.call_later(works.parts.turn_limit_ms, lambda: self._on_timeout(turn))
+        works.observer.started(turn)
+        turn.streamer = self._output.streamer(turn)
+        bridge = works.bridge()
+        stop_listening = bridge.subscribe(_ChunkListener(turn, works.observer))
+        try:
+            await works.parts.ledger.begin(_record_of(turn))
+            answer = await self._answer(turn, lambda: bridge.prompt(turn.session_id, text, images=images))
+            await self._canceller.settle(turn)
+            self._release(turn)
+            await self._output.deliver(turn, answer)
+            if not turn.is_delivering:
+                await self._canceller.settle(turn)
+        except Exception as error:
+            await self._fail(turn, error)
+            raise
+        else:
+            await self._complete(turn)
+        finally:
+            stop_listening()
+            call_off()
+
+    @staticmethod
+    async def _answer(turn: Turn, ask: Callable[[], Coroutine[Any, Any, str]]) -> str:
+        """The agent's answer; empty for a turn for which nobody waits any more."""
+        if turn.is_cancelled:
+            return ""
+        prompt = asyncio.create_task(ask())
+        wanted: set[asyncio.Future[Any]] = {prompt, turn.abandoned}
+        try:
+            await asyncio.wait(wanted, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            prompt.cancel()
+            raise
+        if not prompt.done():
+            prompt.add_done_callback(lambda done: done.cancelled() or done.exception())
+            return ""
+        return prompt.result()
+
+    def _release(self, turn: Turn) -> None:
+        turn.cancel_pending = False
+        if not turn.is_cancelled:
+            self._workings.observer.release_held(turn)
+
+    async def _complete(self, turn: Turn) -> None:
+        turn.has_ended = True
+        if turn.is_cancelled:
+            await self._workings.settler.end(turn, "cancelled", reason=turn.cancel_reason)
+            return
+        await self._workings.settler.end(turn, "completed")
+        self._workings.observer.completed(turn)
+
+    async def _fail(self, turn: Turn, error: Exception) -> None:
+        works = self._workings
+        if not turn.is_delivering:
+            await self._canceller.settle(turn)
+        if turn.is_cancelled:
+            turn.has_ended = True
+            message_id = turn.envelope.message_id
+            _log.info(f"turn {message_id} threw after cancellation for session {turn.session_id}")
+            await works.settler.end(turn, "cancelled", reason=turn.cancel_reason)
+            return
+        self._release(turn)
+        turn.has_ended = True
+        phase: FailurePhase = "delivery" if turn.is_delivering else "agent"
+        await works.settler.end(turn, "failed", reason=phase)
+        works.observer.failed(turn, str(error), phase)
+
+    def _clean_up(self, line: SessionLine, turn: Turn) -> None:
+        turn.has_ended = True
+        if turn.streamer is not None:
+            turn.streamer.stop()
+        if not turn.is_evicted:
+            self._workings.observer.ended(turn)
+        if line.active is turn:
+            line.active = None
+        if not turn.done.done():
+            turn.done.set_result(None)
+        self._on_end(line)
+
+
+class _ChunkListener:
+    """Hears what the agent writes in one turn."""
+
+    def __init__(self, turn: Turn, observer: Observer) -> None:
+        self._turn = turn
+        self._observer = observer
+
+    def text_chunk(self, session_id: str, chunk: str) -> None:
+        if session_id == self._turn.session_id:
+            self._turn.has_accepted = True
+            self._observer.take_chunk(self._turn, chunk)
+
+    def tool_call(self, session_id: str, _call: ToolCall) -> None:
+        if session_id == self._turn.session_id:
+            self._turn.has_accepted = True
+
+    def session_died(self, _session_id: str) -> None:
+        """The prompt raises by itself."""
+
+
+def _record_of(turn: Turn) -> TurnRecord:
+    envelope = turn.envelope
+    return TurnRecord(
+        turn_id=turn.id,
+        session_id=turn.session_id,
+        target=envelope.target,
+        message_id=envelope.message_id,
+        receipts=envelope.receipts,
+        generation=turn.generation,
+    )

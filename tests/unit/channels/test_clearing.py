@@ -1,0 +1,172 @@
+"""/clear in all its races: design page "Channel layer", 2.10."""
+
+import asyncio
+
+from tests.support.channels.scene import scene, settle
+
+
+async def test_clear_without_a_session_says_so():
+    chat = scene()
+    await chat.say("/clear")
+
+    assert "No active session" in chat.texts[0]
+
+
+async def test_after_clear_the_next_message_has_a_new_session():
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    await chat.say("/clear")
+    await chat.say("two")
+
+    assert "Session cleared" in chat.texts[1]
+    assert [prompt.session_id for prompt in chat.bridge.prompts] == ["s1", "s2"]
+
+
+async def test_reset_and_new_do_the_same():
+    for command in ("/reset", "/new", "/NEW"):
+        chat = scene()
+        await chat.say("one")
+        chat.bridge.answer("x")
+        await settle()
+        await chat.say(command)
+
+        assert "Session cleared" in chat.texts[-1]
+
+
+async def test_clear_cancels_what_runs_and_confirms_after_its_end():
+    chat = scene()
+    await chat.say("one")
+    await chat.say("/clear")
+    assert chat.log[-1] == "cancelled clear"
+    chat.bridge.answer("x")
+    await settle()
+
+    assert chat.log[-2:] == ["end hook", "send Session cleared. The next message starts a new one."]
+
+
+async def test_clear_of_a_wedged_turn_waits_three_seconds_and_gives_it_up(capsys):
+    chat = scene()
+    await chat.say("one")
+    await chat.say("/clear")
+    await chat.later(2_999)
+    assert "end hook" not in chat.log
+    await chat.later(1)
+
+    assert chat.log[-2:] == ["end hook", "send Session cleared. The next message starts a new one."]
+    told = capsys.readouterr()
+    assert "abandoned a wedged turn" in told.out + told.err
+
+
+async def test_a_wedged_turn_that_settles_later_tells_nothing_more():
+    chat = scene()
+    await chat.say("one")
+    await chat.say("/clear")
+    await chat.later(3_000)
+    chat.log.clear()
+    chat.bridge.answer("late")
+    await settle()
+
+    assert chat.log == []
+    assert [event.type for event in chat.channel.events] == ["started", "cancelled"]
+
+
+async def test_a_message_after_the_clear_of_a_wedged_turn_is_answered():
+    chat = scene()
+    await chat.say("one")
+    await chat.say("/clear")
+    await chat.later(3_000)
+    await chat.say("two")
+    chat.bridge.answer("fine")
+    await settle()
+
+    assert chat.texts[-1] == "fine"
+
+
+async def test_turns_that_wait_are_dropped_without_a_trace(capsys):
+    chat = scene(dispatch_mode="followup")
+    await chat.say("one")
+    waiting = await chat.say("two")
+    await chat.say("/clear")
+    chat.bridge.answer("x")
+    await settle()
+
+    assert chat.prompted == ["one"]
+    assert chat.types == ["started", "cancelled"]
+    assert waiting.done()
+    assert waiting.exception() is None
+    told = capsys.readouterr()
+    assert "dropped queued turn from Ann" in told.out + told.err
+
+
+async def test_a_clear_during_delivery_is_a_cancellation_and_nothing_completes():
+    chat = scene()
+    chat.channel.gate = asyncio.Event()
+    await chat.say("one")
+    chat.bridge.answer("answer")
+    await settle()
+    await chat.say("/clear")
+    chat.channel.gate.set()
+    await settle()
+
+    assert chat.types == ["started", "cancelled"]
+    assert chat.channel.events[-1].reason == "clear"
+
+
+async def test_a_clear_while_the_context_is_read_drops_the_turn():
+    class SlowMemory:
+        def __init__(self):
+            self.gate = asyncio.Event()
+
+        async def read(self, _target):
+            await self.gate.wait()
+            return "known"
+
+    memory = SlowMemory()
+    chat = scene(memory=memory, allowed_users=("u1",))
+    await chat.say("one")
+    await chat.say("/clear")
+    memory.gate.set()
+    await settle()
+
+    assert chat.prompted == []
+    assert chat.types == []
+
+
+async def test_clear_in_a_shared_session_has_to_be_confirmed():
+    chat = scene(session_scope="single")
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    await chat.say("/clear")
+    assert "/clear confirm" in chat.texts[-1]
+    await chat.say("/clear CONFIRM")
+
+    assert "Session cleared" in chat.texts[-1]
+
+
+async def test_clear_of_a_shared_session_is_for_those_who_are_listed(capsys):
+    chat = scene(session_scope="single", allowed_users=("boss",))
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    await chat.say("/clear confirm", sender_id="u2")
+    assert "authorized" in chat.texts[-1]
+    await chat.say("/clear confirm", sender_id="boss", sender_name="Boss")
+
+    assert "Session cleared" in chat.texts[-1]
+    told = capsys.readouterr()
+    assert "shared session s1 cleared by Boss" in told.out + told.err
+
+
+async def test_clear_of_one_session_leaves_the_others():
+    chat = scene()
+    await chat.say("one", sender_id="u1")
+    await chat.say("two", sender_id="u2")
+    await chat.say("/clear", sender_id="u1")
+    chat.bridge.answer("x", number=0)
+    chat.bridge.answer("y", number=1)
+    await settle()
+
+    assert "y" in chat.texts
