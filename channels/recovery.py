@@ -3,9 +3,11 @@
 from collections.abc import Iterable
 
 from channels import replies
+from channels.envelope import Envelope
 from channels.errors import DeliveryFailed
-from channels.ledger import UnfinishedTurn
+from channels.ledger import TurnRecord, UnfinishedTurn
 from channels.outbox import OutboundPart
+from channels.turn import Turn
 from channels.workings import Workings
 from core.logs import get_logger
 
@@ -36,6 +38,22 @@ async def _finish(works: Workings, turn: UnfinishedTurn, parts: Iterable[Outboun
     except DeliveryFailed as error:
         _log.warning("channel_reply_not_sent", channel=works.config.name, reason=str(error))
     await ledger.end(turn_id, "failed", reason="agent")
+    works.observer.failed(shown, "the service was restarted", "agent")
+
+
+def _shown(record: TurnRecord) -> Turn:
+    """The turn as observers are told of it."""
+    target = record.target
+    envelope = Envelope(
+        channel_name=target.channel_name,
+        sender_id=target.sender_id,
+        sender_name="",
+        chat_id=target.chat_id,
+        text="",
+        thread_id=target.thread_id,
+        message_id=record.message_id,
+    )
+    return Turn(record.turn_id, record.session_id, envelope, generation=record.generation)
 
 
 async def _send(works: Workings, parts: Iterable[OutboundPart]) -> bool:

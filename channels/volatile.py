@@ -1,6 +1,7 @@
 """Stores that live as long as their process, for a chat that nobody expects to outlive it."""
 
 import asyncio
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,8 @@ from channels.lifecycle import TerminalType
 from channels.outbox import OutboundPart, PartState
 from channels.routes import Route, RouteKey
 from core.ids import new_uuid
+
+MAX_REMEMBERED = 1_000
 
 
 class VolatileLedger:
@@ -42,15 +45,17 @@ class VolatileLedger:
 
 
 class VolatileOutbox:
-    """An ``Outbox``. What has been sent is forgotten, so it counts as sent."""
+    """An ``Outbox``. Of what has been sent it remembers the last keys only."""
 
     def __init__(self) -> None:
         self._parts: dict[str, OutboundPart] = {}
+        self._sent: deque[str] = deque(maxlen=MAX_REMEMBERED)
 
     async def add(self, parts: Sequence[OutboundPart]) -> None:
         """See ``Outbox``."""
         for part in parts:
-            self._parts.setdefault(part.key, part)
+            if part.key not in self._sent:
+                self._parts.setdefault(part.key, part)
 
     async def mark_sending(self, key: str) -> PartState:
         """See ``Outbox``."""
@@ -62,12 +67,13 @@ class VolatileOutbox:
 
     async def mark_sent(self, key: str, _provider_id: str | None) -> None:
         """See ``Outbox``."""
-        self._parts.pop(key, None)
+        await self.give_up([key])
 
     async def give_up(self, keys: Sequence[str]) -> None:
         """See ``Outbox``."""
         for key in keys:
-            self._parts.pop(key, None)
+            if self._parts.pop(key, None) is not None:
+                self._sent.append(key)
 
     async def unsent(self) -> Sequence[OutboundPart]:
         """See ``Outbox``."""

@@ -7,6 +7,7 @@ from channels.base import ChannelBase
 from channels.config import ChannelConfig
 from channels.envelope import Envelope
 from channels.errors import DeliveryFailed
+from channels.memory_lane import ChatMemory
 from channels.parts import ChannelParts
 from channels.volatile import VolatileLedger, VolatileOutbox, VolatileRoutes
 from tests.support.channels.scripted_bridge import ScriptedBridge
@@ -125,8 +126,8 @@ class Scene:
     outbox: VolatileOutbox = field(default_factory=VolatileOutbox)
     routes: VolatileRoutes = field(default_factory=VolatileRoutes)
     pairing: StubbornPairing = field(default_factory=StubbornPairing)
-    memory: object = None
-    channel: RecordingChannel = None
+    memory: ChatMemory | None = None
+    channel: RecordingChannel = field(init=False)
     _count: int = 0
 
     def __post_init__(self):

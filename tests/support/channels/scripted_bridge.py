@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from core.chat import AgentCommand, PromptImage, ToolCall
 from core.errors import DependencyError
@@ -34,7 +35,7 @@ class ScriptedBridge:
         self.verdicts: list[asyncio.Future[None]] | None = None
         self.refuses_cancel = False
         self.lost_sessions: set[str] = set()
-        self._listeners: list[object] = []
+        self._listeners: list[Any] = []
         self.most_prompts_at_once = 0
 
     async def new_session(self, cwd):

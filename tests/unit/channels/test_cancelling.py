@@ -330,3 +330,15 @@ async def test_every_started_turn_has_one_end_whatever_the_mode(mode):
 
     assert len(ends(chat)) == chat.types.count("started")
     assert chat.log.count("end hook") == chat.types.count("started")
+
+
+async def test_an_empty_answer_waits_once_more_for_a_verdict_that_is_pending():
+    chat = scene()
+    await held(chat)
+    chat.bridge.answer("")
+    await settle()
+    await chat.later(3_000)
+    assert ends(chat) == []
+    await accept(chat)
+
+    assert ends(chat) == ["cancelled"]

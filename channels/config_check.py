@@ -1,0 +1,135 @@
+"""Looks at the configuration of channels strictly: tells everything that is not as it should be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from channels.config import METADATA_ONLY, DispatchMode, GroupPolicy, SenderPolicy, SessionScope
+from channels.config_reading import KNOWN_KEYS, AdapterType, read_channel
+from channels.errors import ChannelConfigInvalid
+
+Severity = Literal["error", "warning"]
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "senderPolicy": get_args(SenderPolicy),
+    "sessionScope": get_args(SessionScope),
+    "groupPolicy": get_args(GroupPolicy),
+    "dispatchMode": get_args(DispatchMode),
+    "blockStreaming": ("on", "off"),
+    "approvalMode": ("plan", "default", "auto-edit", "auto", "yolo"),
+}
+_GROUP_KEYS = frozenset({"requireMention", "dispatchMode", "groupHistoryLimit"})
+_LABEL_KEYS: Mapping[str, frozenset[str]] = {
+    "identity": frozenset({"id", "displayName", "description"}),
+    "memoryScope": frozenset({"namespace", "mode"}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be.
+
+    Attributes:
+        path: where, such as ``channels.team.identity.id``.
+        severity: an error keeps the channel from starting, or from doing what is written.
+    """
+
+    path: str
+    message: str
+    severity: Severity = "error"
+
+
+def check_channels(
+    document: Any, *, environment: Mapping[str, str], cwd: str, types: Sequence[AdapterType]
+) -> tuple[Finding, ...]:
+    """Look at all channels of a document, see ``config_reading.read_channels``."""
+    channels = document.get("channels") if isinstance(document, Mapping) else None
+    if not isinstance(channels, Mapping):
+        return (Finding("channels", "an object with a channel by each name is needed"),)
+    found: list[Finding] = []
+    for name, raw in channels.items():
+        path = f"channels.{name}"
+        found += _refusals(path, raw, environment=environment, cwd=cwd, types=types)
+        if isinstance(raw, Mapping):
+            found += _strict(path, raw, types)
+    return tuple(dict.fromkeys(found))
+
+
+def _refusals(
+    path: str, raw: Any, *, environment: Mapping[str, str], cwd: str, types: Sequence[AdapterType]
+) -> Iterator[Finding]:
+    """What reading refuses, and what it warns of: here all of it is an error."""
+    try:
+        read = read_channel(
+            path.removeprefix("channels."), raw, environment=environment, cwd=cwd, types=types
+        )
+    except ChannelConfigInvalid as error:
+        where, _, message = str(error).partition(": ")
+        yield Finding(where, message)
+        return
+    for warning in read.warnings:
+        yield Finding(warning.path, warning.message)
+
+
+def _strict(path: str, raw: Mapping[str, Any], types: Sequence[AdapterType]) -> Iterator[Finding]:
+    adapter = next((one for one in types if one.name == raw.get("type")), None)
+    known = KNOWN_KEYS | (adapter.extra if adapter is not None else frozenset())
+    yield from _unknown(path, raw, known)
+    yield from _choices(path, raw)
+    yield from _shape(path, raw, "identity")
+    yield from _shape(path, raw, "memoryScope")
+    yield from _groups(path, raw)
+    yield from _access(path, raw)
+
+
+def _unknown(path: str, raw: Mapping[str, Any], known: frozenset[str]) -> Iterator[Finding]:
+    for key in raw:
+        if key not in known:
+            yield Finding(f"{path}.{key}", "it is not known", "warning")
+
+
+def _choices(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:
+    for key, allowed in _CHOICES.items():
+        value = raw.get(key)
+        if value is not None and value not in allowed:
+            yield Finding(f"{path}.{key}", f"one of {', '.join(allowed)} is needed")
+
+
+def _shape(path: str, raw: Mapping[str, Any], key: str) -> Iterator[Finding]:
+    value, known = raw.get(key), _LABEL_KEYS[key]
+    if isinstance(value, Mapping):
+        yield from _unknown(f"{path}.{key}", value, known)
+        if not any(value.get(name) for name in known):
+            yield Finding(f"{path}.{key}", "it says nothing", "warning")
+        mode = value.get("mode")
+        if key == "memoryScope" and mode not in (None, "", METADATA_ONLY):
+            yield Finding(f"{path}.{key}.mode", f"only {METADATA_ONLY} is known")
+
+
+def _groups(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:
+    groups = raw.get("groups")
+    if not isinstance(groups, Mapping):
+        return
+    if groups and raw.get("groupPolicy") in (None, "", "disabled"):
+        yield Finding(f"{path}.groups", "groups are not served while groupPolicy is disabled", "warning")
+    for chat_id, group in groups.items():
+        where = f"{path}.groups.{chat_id}"
+        if isinstance(group, Mapping):
+            yield from _unknown(where, group, _GROUP_KEYS)
+            mode = group.get("dispatchMode")
+            if mode is not None and mode not in get_args(DispatchMode):
+                yield Finding(
+                    f"{where}.dispatchMode", f"one of {', '.join(get_args(DispatchMode))} is needed"
+                )
+
+
+def _access(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:
+    users, policy = raw.get("allowedUsers"), raw.get("senderPolicy") or "allowlist"
+    if policy == "allowlist" and not users:
+        yield Finding(f"{path}.allowedUsers", "nobody is listed, so nobody may talk to the agent", "warning")
+    if isinstance(users, list):
+        for index, user in enumerate(users):
+            if not isinstance(user, str) or not user:
+                yield Finding(f"{path}.allowedUsers.{index}", "an id is a text that is not empty")
+    if policy == "open" and raw.get("groupPolicy") == "open":
+        yield Finding(f"{path}.senderPolicy", "everybody in every group may use the agent", "warning")

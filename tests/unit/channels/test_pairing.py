@@ -1,0 +1,112 @@
+"""Strangers who ask to be let in: design page "Channel layer", 2.3."""
+
+import pytest
+
+from channels.pairing import ALPHABET, LIFE_MS, PairingStore
+
+
+@pytest.fixture
+def store(tmp_path):
+    return PairingStore(tmp_path / "pairing", workspace="/srv/work", channel="chat")
+
+
+def invited(store, sender="u1", **facts):
+    return store.invite(sender, sender_name="Ann", **({"is_group": False} | facts))
+
+
+def test_a_stranger_gets_a_code_and_the_way_to_use_it(store):
+    text = invited(store)
+    request = store.pending()[0]
+
+    assert "pairing code" in text
+    assert request.code in text
+    assert f"memlane channel pairing approve chat {request.code}" in text
+    assert len(request.code) == 8
+    assert set(request.code) <= set(ALPHABET)
+
+
+def test_the_alphabet_has_nothing_that_is_mistaken():
+    assert len(ALPHABET) == 32
+    assert not set("0O1I") & set(ALPHABET)
+
+
+def test_who_asks_again_gets_the_same_code(store):
+    assert invited(store) == invited(store)
+
+
+def test_a_fourth_stranger_is_told_that_there_are_too_many(store):
+    for number in range(3):
+        invited(store, f"u{number}")
+
+    text = invited(store, "u9")
+    assert "too many pending" in text
+    assert "pairing code" not in text
+    assert len(store.pending()) == 3
+
+
+def test_a_code_lives_for_an_hour(store, monkeypatch):
+    invited(store)
+    code = store.pending()[0].code
+    later_ms = store.pending()[0].asked_ms + LIFE_MS
+    monkeypatch.setattr("core.clock.wall_ms", lambda: later_ms)
+
+    assert store.pending() == ()
+    assert store.approve(code) is None
+    assert code not in invited(store)
+
+
+def test_who_is_approved_is_let_in_and_asks_no_more(store):
+    invited(store)
+    code = store.pending()[0].code
+
+    assert store.approve(f" {code.lower()} ").sender_id == "u1"
+    assert store.is_approved("u1")
+    assert store.pending() == ()
+    assert store.approve(code) is None
+
+
+def test_a_wrong_code_lets_nobody_in(store):
+    invited(store)
+
+    assert store.approve("AAAAAAAA") is None
+    assert store.approved() == ()
+
+
+def test_in_a_group_no_code_is_told(store):
+    text = invited(store, is_group=True)
+
+    assert store.pending() == ()
+    assert "private" in text
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"senders": 3, "requests": [1, {}]}', "null"])
+def test_files_that_can_t_be_read_count_as_empty(store, tmp_path, content):
+    invited(store)
+    for path in (tmp_path / "pairing").glob("*.json"):
+        path.write_text(content)
+    (path.parent / path.name.replace("pending", "approved")).write_text(content)
+
+    assert store.pending() == ()
+    assert store.approved() == ()
+    assert not store.is_approved("u1")
+
+
+def test_channels_of_one_name_in_two_workspaces_have_nothing_in_common(tmp_path):
+    one, other = (PairingStore(tmp_path, workspace=path, channel="chat") for path in ("/srv/a", "/srv/b"))
+    invited(one)
+    one.approve(one.pending()[0].code)
+
+    assert not other.is_approved("u1")
+
+
+def test_a_channel_s_name_can_t_lead_out_of_the_folder(tmp_path):
+    store = PairingStore(tmp_path / "inner", workspace="/srv/a", channel="../../evil")
+    invited(store)
+
+    assert {path.parent for path in tmp_path.rglob("*.json")} == {tmp_path / "inner"}
+
+
+def test_only_the_owner_can_read_the_files(store, tmp_path):
+    invited(store)
+
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "pairing").glob("*.json")} == {0o600}

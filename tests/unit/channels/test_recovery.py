@@ -1,0 +1,145 @@
+"""What survives a crash of the process: design page "Channel layer", 6."""
+
+import asyncio
+
+from channels.delivering import REPEAT_NOTE
+from channels.inflow import Inflow
+from channels.replies import INTERRUPTED
+from channels.volatile import VolatileInbox
+from tests.support.channels.scene import scene, settle
+
+
+async def crash(chat, *tasks):
+    """End the process's coroutines wherever they are, and start the next on the same stores."""
+    for task in tasks:
+        task.cancel()
+    await settle()
+    old = chat.channel
+    chat.open()
+    chat.channel.log.append("restart")
+    await old.close()
+    await chat.channel.recover()
+
+
+async def test_a_turn_that_was_cut_off_has_failed_and_its_chat_is_told():
+    chat = scene()
+    running = await chat.say("hello", thread_id="t1")
+    await crash(chat, running)
+
+    assert chat.channel.sent == [("c1", "t1", INTERRUPTED)]
+    assert [(event.type, event.message_id) for event in chat.channel.events] == [("failed", "msg1")]
+    assert await chat.ledger.unfinished() == ()
+
+
+async def test_a_turn_that_was_cut_off_is_told_of_once():
+    chat = scene()
+    running = await chat.say("hello")
+    await crash(chat, running)
+    await crash(chat)
+
+    assert chat.texts == []
+
+
+async def test_an_answer_on_its_way_is_sent_and_what_may_have_arrived_says_so():
+    chat = scene()
+    chat.channel.limit = 4
+    running = await chat.say("hello")
+    chat.channel.gate = asyncio.Event()
+    chat.bridge.answer("abcdefgh")
+    await settle()
+    await crash(chat, running)
+
+    assert chat.texts == [f"{REPEAT_NOTE}\n\nabcd", "efgh"]
+    assert chat.types == ["completed"]
+    assert await chat.ledger.unfinished() == ()
+
+
+async def test_parts_that_were_sent_are_not_sent_again():
+    chat = scene()
+    chat.channel.limit = 4
+    running = await chat.say("hello")
+    send = chat.channel.send_message
+    stuck = asyncio.Event()
+
+    async def send_first(chat_id, text, *, thread_id=None):
+        if text == "efgh":
+            await stuck.wait()
+        return await send(chat_id, text, thread_id=thread_id)
+
+    chat.channel.send_message = send_first
+    chat.bridge.answer("abcdefghij")
+    await settle()
+    await crash(chat, running)
+
+    assert chat.texts == [f"{REPEAT_NOTE}\n\nefgh", "ij"]
+
+
+async def test_a_process_that_ends_tells_no_end_of_its_turns():
+    chat = scene()
+    running = await chat.say("hello")
+    old = chat.channel
+    await crash(chat, running)
+
+    assert [event.type for event in old.events] == ["started"]
+
+
+async def inflow(chat, inbox):
+    flow = Inflow(chat.channel, inbox)
+    return flow, asyncio.create_task(flow.run())
+
+
+async def test_stored_messages_are_handled_in_their_order_and_a_repeat_once():
+    chat = scene(dispatch_mode="followup")
+    inbox = VolatileInbox()
+    assert await inbox.put(chat.message("one"), keys=["k1"])
+    assert await inbox.put(chat.message("two"), keys=["k2"])
+    assert not await inbox.put(chat.message("one"), keys=["other", "k1"])
+    _, running = await inflow(chat, inbox)
+    await settle()
+    chat.bridge.answer("first")
+    await settle()
+    chat.bridge.answer("second")
+    await settle()
+    running.cancel()
+
+    assert chat.prompted == ["one", "two"]
+    assert chat.texts == ["first", "second"]
+
+
+async def test_a_stored_message_that_fails_is_answered_with_the_failure():
+    chat = scene()
+    inbox = VolatileInbox()
+    await inbox.put(chat.message("one"), keys=["k1"])
+    _, running = await inflow(chat, inbox)
+    await settle()
+    chat.bridge.fail("no model")
+    await settle()
+    running.cancel()
+
+    assert chat.texts == ["Sorry, that failed: no model"]
+
+
+async def test_the_facts_of_an_unexpected_failure_are_not_told_in_the_chat():
+    chat = scene()
+    inbox = VolatileInbox()
+    await inbox.put(chat.message("one"), keys=["k1"])
+    _, running = await inflow(chat, inbox)
+    await settle()
+    chat.bridge.prompts[0].answer.set_exception(RuntimeError("/srv/secret/path"))
+    await settle()
+    running.cancel()
+
+    assert "secret" not in chat.texts[0]
+
+
+async def test_what_does_not_end_in_time_is_cut_off_and_told_by_the_next_start():
+    chat = scene()
+    inbox = VolatileInbox()
+    await inbox.put(chat.message("one"), keys=["k1"])
+    flow, running = await inflow(chat, inbox)
+    await settle()
+    running.cancel()
+    await flow.drain(limit_s=0)
+    await crash(chat)
+
+    assert chat.texts == [INTERRUPTED]

@@ -1,0 +1,220 @@
+"""Which session serves whom: design page "Channel layer", 2.5."""
+
+import asyncio
+
+import pytest
+
+from tests.support.channels.scene import scene, settle
+
+
+async def sessions_of(scope, *messages):
+    chat = scene(session_scope=scope, dispatch_mode="followup", group_policy="open")
+    for facts in messages:
+        await chat.say("hello", **({"is_mentioned": True} | facts))
+        if not chat.bridge.prompts[-1].answer.done():
+            chat.bridge.answer("x")
+        await settle()
+    return [prompt.session_id for prompt in chat.bridge.prompts]
+
+
+@pytest.mark.parametrize(
+    ("scope", "other", "is_same"),
+    [
+        ("user", {"chat_id": "c2"}, False),
+        ("user", {"sender_id": "u2"}, False),
+        ("user", {"thread_id": "t2"}, True),
+        ("thread", {"sender_id": "u2"}, True),
+        ("thread", {"thread_id": "t2"}, False),
+        ("thread", {"chat_id": "c2"}, False),
+        ("thread", {"chat_id": "c2", "thread_id": "1"}, False),
+        ("single", {"chat_id": "c2", "sender_id": "u2", "thread_id": "t2"}, True),
+    ],
+)
+async def test_a_session_is_shared_as_its_scope_says(scope, other, is_same):
+    first, second = await sessions_of(scope, {}, other)
+
+    assert (first == second) is is_same
+
+
+async def test_equal_topic_numbers_of_two_groups_are_two_sessions():
+    first, second = await sessions_of("thread", {"thread_id": "7"}, {"thread_id": "7", "chat_id": "c2"})
+
+    assert first != second
+
+
+async def test_ids_with_separators_in_them_don_t_meet():
+    facts = ({"sender_id": "a:b", "chat_id": "c"}, {"sender_id": "a", "chat_id": "b:c"})
+    first, second = await sessions_of("user", *facts)
+
+    assert first != second
+
+
+async def test_messages_at_once_open_one_session():
+    chat = scene(dispatch_mode="followup")
+    chat.bridge.openings = []
+    await chat.say("one")
+    await chat.say("two")
+    assert len(chat.bridge.openings) == 1
+    chat.bridge.openings[0].set_result("s1")
+    await settle()
+
+    assert chat.prompted == ["one"]
+
+
+async def test_who_waited_for_a_session_that_could_not_be_opened_tries_again():
+    chat = scene(dispatch_mode="followup")
+    chat.bridge.openings = []
+    first = await chat.say("one")
+    await chat.say("two")
+    chat.bridge.openings[0].set_exception(RuntimeError("no"))
+    await settle()
+    assert first.exception() is not None
+    chat.bridge.openings[1].set_result("s1")
+    await settle()
+
+    assert chat.prompted == ["two"]
+
+
+@pytest.mark.parametrize("bad", ["", None, 7])
+async def test_a_session_without_an_id_is_an_error(bad):
+    chat = scene()
+    chat.bridge.openings = []
+    message = await chat.say("one")
+    chat.bridge.openings[0].set_result(bad)
+    await settle()
+
+    assert message.exception().code == "agent_session_failed"
+
+
+async def test_a_session_that_dies_while_it_is_opened_is_opened_once_more():
+    chat = scene()
+    chat.bridge.openings = []
+    await chat.say("one")
+    chat.bridge.die("s1")
+    chat.bridge.openings[0].set_result("s1")
+    await settle()
+    chat.bridge.openings[1].set_result("s2")
+    await settle()
+
+    assert chat.bridge.prompts[0].session_id == "s2"
+
+
+async def test_sessions_that_die_twice_while_they_are_opened_are_an_error():
+    chat = scene()
+    chat.bridge.openings = []
+    message = await chat.say("one")
+    for n in range(2):
+        chat.bridge.die(f"s{n}")
+        chat.bridge.openings[n].set_result(f"s{n}")
+        await settle()
+
+    assert message.exception().code == "agent_session_failed"
+
+
+async def test_after_a_session_died_the_next_message_opens_another():
+    chat = scene()
+    message = await chat.say("one")
+    chat.bridge.die("s1")
+    await settle()
+    assert chat.types == ["started", "failed"]
+    assert message.exception() is not None
+    await chat.say("two")
+
+    assert chat.bridge.prompts[-1].session_id == "s2"
+
+
+async def test_an_answer_that_comes_although_the_session_died_is_delivered():
+    chat = scene()
+    await chat.say("one")
+    for listener in list(chat.bridge._listeners):
+        listener.session_died("s1")
+    chat.bridge.answer("still")
+    await settle()
+
+    assert chat.texts == ["still"]
+    assert chat.types[-1] == "completed"
+
+
+async def restarted(chat):
+    await chat.channel.close()
+    chat.open()
+    await chat.channel.recover()
+
+
+async def test_after_a_restart_the_same_people_have_the_same_session():
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    await restarted(chat)
+    await chat.say("two")
+
+    assert chat.bridge.loaded == ["s1"]
+    assert chat.bridge.prompts[-1].session_id == "s1"
+
+
+async def test_a_session_that_can_t_be_restored_is_replaced_by_the_next_message():
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    chat.bridge.lost_sessions = {"s1"}
+    await restarted(chat)
+    await chat.say("two")
+
+    assert chat.bridge.prompts[-1].session_id == "s2"
+
+
+async def test_a_message_waits_for_its_session_to_be_restored():
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    await chat.channel.close()
+    chat.open()
+    gate = asyncio.Event()
+    load = chat.bridge.load_session
+
+    async def slow_load(session_id, *, cwd):
+        await gate.wait()
+        return await load(session_id, cwd=cwd)
+
+    chat.bridge.load_session = slow_load
+    recovering = asyncio.create_task(chat.channel.recover())
+    await settle()
+    await chat.say("two")
+    assert len(chat.prompted) == 1
+    gate.set()
+    await settle()
+
+    assert chat.bridge.prompts[-1].session_id == "s1"
+    assert recovering.done()
+
+
+async def test_a_turn_that_runs_keeps_the_bridge_it_began_with():
+    from tests.support.channels.scripted_bridge import ScriptedBridge
+
+    chat = scene()
+    await chat.say("one")
+    old, new = chat.bridge, ScriptedBridge()
+    chat.channel.set_bridge(new)
+    old.write("from the old one")
+    old.answer("from the old one")
+    await settle()
+
+    assert chat.texts == ["from the old one"]
+    assert "text_chunk" in chat.types
+
+
+async def test_after_the_bridge_is_replaced_new_turns_use_the_new_one():
+    from tests.support.channels.scripted_bridge import ScriptedBridge
+
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    new = ScriptedBridge()
+    chat.channel.set_bridge(new)
+    await chat.say("two", sender_id="u2")
+
+    assert [prompt.text for prompt in new.prompts] == ["two"]
