@@ -25,11 +25,14 @@ async def recover(works: Workings) -> None:
 
 async def _finish(works: Workings, turn: UnfinishedTurn, parts: Iterable[OutboundPart]) -> None:
     ledger, turn_id = works.parts.ledger, turn.record.turn_id
+    shown = _shown(turn.record)
     if turn.is_delivering:
-        is_sent = await _send(works, parts)
-        await ledger.end(
-            turn_id, "completed" if is_sent else "failed", reason=None if is_sent else "delivery"
-        )
+        if await _send(works, parts):
+            await ledger.end(turn_id, "completed")
+            works.observer.completed(shown)
+        else:
+            await ledger.end(turn_id, "failed", reason="delivery")
+            works.observer.failed(shown, "the answer could not be sent", "delivery")
         return
     await works.parts.outbox.give_up([part.key for part in parts])
     notice = f"interrupted:{turn_id}"
