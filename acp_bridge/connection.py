@@ -18,6 +18,7 @@ from acp_bridge.handshake import Handshake, initialize_params, read_handshake
 from acp_bridge.lifeline import Lifeline
 from acp_bridge.notices import Notices
 from acp_bridge.process import ChildProcess, Launch
+from acp_bridge.talk import Talk
 from core import acp, jsonrpc
 from core.errors import MemlaneError
 from core.logs import get_logger
@@ -39,6 +40,7 @@ class Connection:
     """A child and the calls that wait for its answers. For use on one loop's thread.
 
     Attributes:
+        workspace: directory that the child runs in.
         notices: what the child tells by itself.
     """
 
@@ -55,6 +57,12 @@ class Connection:
         self._tasks: list[asyncio.Task[None]] = []
         self._handshake: Handshake | None = None
         self._junk_lines = 0
+        self._talk: Talk | None = None
+        self.workspace = workspace
+
+    def attach(self, talk: Talk) -> None:
+        """Let somebody hear first what the child says without being asked."""
+        self._talk = talk
 
     async def open(self) -> None:
         """Start the child and greet it.
@@ -90,6 +98,16 @@ class Connection:
     def speaks_memlane(self) -> bool:
         """Whether the child advertised our extensions at ``initialize``."""
         return self._handshake is not None and self._handshake.speaks_memlane
+
+    @property
+    def takes_images(self) -> bool:
+        """Whether prompts may hold images."""
+        return self._handshake is not None and self._handshake.takes_images
+
+    @property
+    def loads_sessions(self) -> bool:
+        """Whether a session of before can be gone on with."""
+        return self._handshake is not None and self._handshake.loads_sessions
 
     @property
     def stderr_tail(self) -> tuple[str, ...]:
@@ -135,6 +153,11 @@ class Connection:
             yield answer
         finally:
             self._pending.pop(request_id, None)
+
+    def notify(self, method: str, params: Mapping[str, Any]) -> None:
+        """Tell the child something that wants no answer; nothing happens once it is gone."""
+        if self.alive:
+            self._send(jsonrpc.notification(method, params))
 
     def under_lease(self) -> AbstractContextManager[None]:
         """For calls that may write memory: meanwhile a foreign child lives as long as ``extend_to`` says.
@@ -187,9 +210,11 @@ class Connection:
             case jsonrpc.Response() | jsonrpc.ErrorResponse():
                 self._take_answer(message)
             case jsonrpc.Request():
-                self._refuse(message)
+                if self._talk is None or not self._talk.asked(message, self._reply):
+                    self._refuse(message)
             case jsonrpc.Notification():
-                self.notices.take(message, pid=self.pid, is_ours=self.speaks_memlane)
+                if self._talk is None or not self._talk.hear(message):
+                    self.notices.take(message, pid=self.pid, is_ours=self.speaks_memlane)
             case jsonrpc.Junk():
                 self._count_junk(message)
 
@@ -199,6 +224,10 @@ class Connection:
             _log.warning("agent_answer_unasked", pid=self.pid)
             return
         call.answer.set_result(answer)
+
+    def _reply(self, frame: bytes) -> None:
+        if self.alive:
+            self._send(frame)
 
     def _refuse(self, request: jsonrpc.Request) -> None:
         if request.method == acp.REQUEST_PERMISSION:
@@ -239,6 +268,8 @@ class Connection:
         for call in self._pending.values():
             if not call.answer.done():
                 call.answer.set_result(self._cause)
+        if self._talk is not None:
+            self._talk.ended()
         facts = {"pid": self.pid, "exit_code": exit_code, "junk_lines": self._junk_lines}
         _log.info("agent_ended", reason=str(self._cause), **facts)
 

@@ -79,3 +79,9 @@ class AgentKilled(StateError):
     """
 
     code = "agent_killed"
+
+
+class SessionBusy(StateError):
+    """A prompt runs in the session; another one was not sent."""
+
+    code = "agent_session_busy"

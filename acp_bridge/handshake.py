@@ -21,6 +21,17 @@ class Handshake(acp.Wire):
         extensions = self.agent_capabilities.get("_meta")
         return isinstance(extensions, dict) and acp.CAPABILITY_META in extensions
 
+    @property
+    def takes_images(self) -> bool:
+        """Whether prompts may hold images."""
+        prompts = self.agent_capabilities.get("promptCapabilities")
+        return isinstance(prompts, dict) and prompts.get("image") is True
+
+    @property
+    def loads_sessions(self) -> bool:
+        """Whether a session of before can be gone on with."""
+        return self.agent_capabilities.get("loadSession") is True
+
 
 def initialize_params() -> dict[str, Any]:
     """Params of ``initialize``: who we are, and that the child must not expect files from us."""

@@ -28,8 +28,11 @@ class BridgeListener(Protocol):
 class AgentBridge(Protocol):
     """Sessions of an agent. For one event loop."""
 
-    async def new_session(self, cwd: str) -> str:
+    async def new_session(self, cwd: str, *, mode: str | None = None, model: str | None = None) -> str:
         """Open a session and return its id.
+
+        Args:
+            mode, model: the agent's words; one that it does not offer is passed over.
 
         Raises:
             DependencyError: the agent opened none.

@@ -109,7 +109,10 @@ class Router:
     async def _create(self, key: RouteKey, envelope: Envelope) -> str:
         for _ in range(CREATION_ATTEMPTS):
             self._died.clear()
-            session_id = await self._bridge().new_session(self._config.cwd)
+            config = self._config
+            session_id = await self._bridge().new_session(
+                config.cwd, mode=config.approval_mode, model=config.model
+            )
             if not isinstance(session_id, str) or not session_id:
                 raise AgentSessionFailed("the agent opened a session without an id")
             if session_id not in self._died:

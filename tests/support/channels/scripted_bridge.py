@@ -26,7 +26,7 @@ class ScriptedBridge:
 
     def __init__(self):
         self.sessions: list[str] = []
-        self.cwds: list[str] = []
+        self.cwds: list[tuple[str, str | None, str | None]] = []
         self.prompts: list[ScriptedPrompt] = []
         self.cancelled: list[str] = []
         self.loaded: list[str] = []
@@ -38,8 +38,8 @@ class ScriptedBridge:
         self._listeners: list[Any] = []
         self.most_prompts_at_once = 0
 
-    async def new_session(self, cwd):
-        self.cwds.append(cwd)
+    async def new_session(self, cwd, *, mode=None, model=None):
+        self.cwds.append((cwd, mode, model))
         if self.openings is not None:
             opening = asyncio.get_running_loop().create_future()
             self.openings.append(opening)

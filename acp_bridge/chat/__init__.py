@@ -1,0 +1,1 @@
+"""Chat sessions of agent children: what a channel asks of an agent."""
