@@ -51,7 +51,7 @@ class TurnLedger(Protocol):
         """Note that its answer is going out: after a crash what is left of it is sent."""
         ...
 
-    async def end(self, turn_id: str, terminal: TerminalType, *, reason: str | None = None) -> bool:
+    async def end(self, turn: TurnRecord, terminal: TerminalType, *, reason: str | None = None) -> bool:
         """Note a turn's terminal event, once, and settle its messages.
 
         Args:

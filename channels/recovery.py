@@ -24,23 +24,23 @@ async def recover(works: Workings) -> None:
 
 
 async def _finish(works: Workings, turn: UnfinishedTurn, parts: Iterable[OutboundPart]) -> None:
-    ledger, turn_id = works.parts.ledger, turn.record.turn_id
-    shown = _shown(turn.record)
+    ledger, record = works.parts.ledger, turn.record
+    shown = _shown(record)
     if turn.is_delivering:
         if await _send(works, parts):
-            await ledger.end(turn_id, "completed")
+            await ledger.end(record, "completed")
             works.observer.completed(shown)
         else:
-            await ledger.end(turn_id, "failed", reason="delivery")
+            await ledger.end(record, "failed", reason="delivery")
             works.observer.failed(shown, "the answer could not be sent", "delivery")
         return
     await works.parts.outbox.give_up([part.key for part in parts])
-    notice = f"interrupted:{turn_id}"
+    notice = f"interrupted:{record.turn_id}"
     try:
-        await works.deliverer.deliver(turn.record.target, replies.INTERRUPTED, key=notice)
+        await works.deliverer.deliver(record.target, replies.INTERRUPTED, key=notice)
     except DeliveryFailed as error:
         _log.warning("channel_reply_not_sent", channel=works.config.name, reason=str(error))
-    await ledger.end(turn_id, "failed", reason="agent")
+    await ledger.end(record, "failed", reason="agent")
     works.observer.failed(shown, "the service was restarted", "agent")
 
 

@@ -31,7 +31,7 @@ class Settler:
 
     async def end(self, turn: Turn, terminal: TerminalType, *, reason: str | None = None) -> None:
         """Note a turn's outcome, and with it what became of its messages."""
-        await self._ledger.end(turn.id, terminal, reason=reason)
+        await self._ledger.end(turn.record, terminal, reason=reason)
         self._deliverer.forget(turn.envelope.receipts)
 
     async def finish(self) -> None:

@@ -4,6 +4,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from channels.envelope import Envelope
+from channels.ledger import TurnRecord
 
 if TYPE_CHECKING:
     from channels.lifecycle import CancelReason
@@ -54,6 +55,19 @@ class Turn:
     def is_observed(self) -> bool:
         """Whether what the agent does in it may be told now."""
         return not self.is_cancelled and not self.cancel_pending
+
+    @property
+    def record(self) -> TurnRecord:
+        """The turn as it is stored."""
+        envelope = self.envelope
+        return TurnRecord(
+            turn_id=self.id,
+            session_id=self.session_id,
+            target=envelope.target,
+            message_id=envelope.message_id,
+            receipts=envelope.receipts,
+            generation=self.generation,
+        )
 
     def abandon(self) -> None:
         """Wait for the agent no longer."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from channels.cancelling import Canceller
 from channels.context import FirstTurnContext
 from channels.envelope import Envelope
-from channels.ledger import TurnRecord
 from channels.observing import Observer
 from channels.sanitizing import log_text, sender_name
 from channels.session_line import SessionLine
@@ -122,7 +121,7 @@ class TurnRunner:
         bridge = works.bridge()
         stop_listening = bridge.subscribe(_ChunkListener(turn, works.observer))
         try:
-            await works.parts.ledger.begin(_record_of(turn))
+            await works.parts.ledger.begin(turn.record)
             answer = await self._answer(turn, lambda: bridge.prompt(turn.session_id, text, images=images))
             await self._canceller.settle(turn)
             self._release(turn)
@@ -215,15 +214,3 @@ class _ChunkListener:
 
     def session_died(self, _session_id: str) -> None:
         """The prompt raises by itself."""
-
-
-def _record_of(turn: Turn) -> TurnRecord:
-    envelope = turn.envelope
-    return TurnRecord(
-        turn_id=turn.id,
-        session_id=turn.session_id,
-        target=envelope.target,
-        message_id=envelope.message_id,
-        receipts=envelope.receipts,
-        generation=turn.generation,
-    )

@@ -31,10 +31,10 @@ class VolatileLedger:
         if turn_id in self._turns:
             self._turns[turn_id] = replace(self._turns[turn_id], is_delivering=True)
 
-    async def end(self, turn_id: str, _terminal: TerminalType, *, reason: str | None = None) -> bool:
+    async def end(self, turn: TurnRecord, _terminal: TerminalType, *, reason: str | None = None) -> bool:
         """See ``TurnLedger``."""
         del reason  # nobody asks for it afterwards
-        return self._turns.pop(turn_id, None) is not None
+        return self._turns.pop(turn.turn_id, None) is not None
 
     async def unfinished(self) -> Sequence[UnfinishedTurn]:
         """See ``TurnLedger``."""

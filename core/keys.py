@@ -7,6 +7,7 @@ Redis Cluster and the partition's ``due`` index changes in the same script as th
 import binascii
 from dataclasses import dataclass
 from functools import cached_property
+from urllib.parse import quote
 
 from core.ids import ClientSessionId, TaskId, WorkspaceId
 
@@ -160,3 +161,54 @@ class LaneKeys:
     def input(self, task: TaskId) -> str:
         """JSON text of a task's request; expires some time after the task's end."""
         return f"{self.base}:in:{task}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelKeys:
+    """Keys of one chat channel; all of them share a hash tag."""
+
+    workspace: WorkspaceId
+    channel: str
+
+    @property
+    def base(self) -> str:
+        """Common start of the channel's keys; its name is escaped."""
+        return f"{SCHEMA}:{{channel:{self.workspace}:{quote(self.channel, safe='')}}}"
+
+    @property
+    def lease(self) -> str:
+        """Hash: which process serves the channel, and until when."""
+        return f"{self.base}:lease"
+
+    @property
+    def inbox(self) -> str:
+        """Stream of messages that are not done with."""
+        return f"{self.base}:inbox"
+
+    @property
+    def seen(self) -> str:
+        """Sorted set: digest of a key by which a message is known again, to when it came."""
+        return f"{self.base}:seen"
+
+    @property
+    def turns(self) -> str:
+        """Sorted set: turns that have not ended, to when they began."""
+        return f"{self.base}:turns"
+
+    @property
+    def outbox(self) -> str:
+        """Sorted set: messages that have not been sent, to their number."""
+        return f"{self.base}:outbox"
+
+    @property
+    def routes(self) -> str:
+        """JSON text: which session serves whom."""
+        return f"{self.base}:routes"
+
+    def turn(self, turn_id: str) -> str:
+        """Hash of one turn."""
+        return f"{self.base}:turn:{turn_id}"
+
+    def part(self, key: str) -> str:
+        """Hash of one message on its way out."""
+        return f"{self.base}:part:{key}"

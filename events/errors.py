@@ -71,3 +71,23 @@ class InvalidClientId(InputError):
         super().__init__(message)
         self.client_id = client_id
         self.session_id = session_id
+
+
+class ChannelLeaseLost(StateError):
+    """Another process serves the channel now; nothing was changed. Stop serving it."""
+
+    code = "channel_lease_lost"
+
+
+class ChannelBacklogFull(StateError):
+    """Too many messages of a channel wait; nothing was stored.
+
+    Attributes:
+        limit: how many may.
+    """
+
+    code = "channel_backlog_full"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"{limit} messages of this channel wait already")
+        self.limit = limit

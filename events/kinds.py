@@ -14,6 +14,13 @@ TASK_COMPLETED = "task_completed"
 TASK_FAILED = "task_failed"
 TASK_CANCELLED = "task_cancelled"
 
+CHANNEL_TASK_STARTED = "channel_task_started"
+CHANNEL_TASK_TEXT_CHUNK = "channel_task_text_chunk"
+CHANNEL_TASK_TOOL_CALL = "channel_task_tool_call"
+CHANNEL_TASK_CANCELLED = "channel_task_cancelled"
+CHANNEL_TASK_COMPLETED = "channel_task_completed"
+CHANNEL_TASK_FAILED = "channel_task_failed"
+
 REPLAY_COMPLETE = "replay_complete"
 STATE_RESYNC_REQUIRED = "state_resync_required"
 SLOW_CLIENT_WARNING = "slow_client_warning"

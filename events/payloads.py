@@ -97,6 +97,91 @@ class SessionClosed(Payload):
     closed_by: str | _Absent = None
 
 
+class ChannelIdentity(Payload):
+    """Who the agent is in a channel."""
+
+    id: str
+    display_name: str
+    description: str | _Absent = None
+
+
+class ChannelMemoryScope(Payload):
+    """What memory a channel is labelled with."""
+
+    namespace: str
+    mode: Literal["metadata-only"]
+
+
+class ChannelTask(Payload):
+    """Something happened to a turn of a chat channel; never what was said in it.
+
+    Attributes:
+        session_id: of the agent's chat session.
+        message_id: the chat service's id of the message that is answered.
+    """
+
+    channel_name: str
+    chat_id: str
+    session_id: str
+    message_id: str | _Absent = None
+    identity: ChannelIdentity
+    memory_scope: ChannelMemoryScope
+
+
+class ChannelTaskStarted(ChannelTask):
+    """A turn runs."""
+
+    type: Literal["started"]
+
+
+class ChannelTaskTextChunk(ChannelTask):
+    """The agent began to write its answer: told once a turn."""
+
+    type: Literal["text_chunk"]
+
+
+class ChannelToolCall(Payload):
+    """A tool call, its texts cut."""
+
+    session_id: str
+    tool_call_id: str
+    kind: str
+    title: str
+    status: str
+
+
+class ChannelTaskToolCall(ChannelTask):
+    """The agent uses a tool, or tells more of a use."""
+
+    type: Literal["tool_call"]
+    tool_call: ChannelToolCall
+
+
+class ChannelTaskCancelled(ChannelTask):
+    """A turn was called off."""
+
+    type: Literal["cancelled"]
+    reason: Literal["cancel_command", "clear", "steer", "timeout", "dropped"]
+
+
+class ChannelTaskCompleted(ChannelTask):
+    """A turn's answer has been delivered."""
+
+    type: Literal["completed"]
+
+
+class ChannelTaskFailed(ChannelTask):
+    """A turn has no answer, or it could not be delivered.
+
+    Attributes:
+        error: why, cut.
+    """
+
+    type: Literal["failed"]
+    error: str
+    phase: Literal["agent", "delivery"]
+
+
 class ReplayComplete(Payload):
     """What was missed has been told; from here on the stream is live.
 
@@ -160,6 +245,12 @@ PAYLOADS: Mapping[str, type[Payload]] = MappingProxyType(
         kinds.TASK_COMPLETED: TaskChanged,
         kinds.TASK_FAILED: TaskChanged,
         kinds.TASK_CANCELLED: TaskChanged,
+        kinds.CHANNEL_TASK_STARTED: ChannelTaskStarted,
+        kinds.CHANNEL_TASK_TEXT_CHUNK: ChannelTaskTextChunk,
+        kinds.CHANNEL_TASK_TOOL_CALL: ChannelTaskToolCall,
+        kinds.CHANNEL_TASK_CANCELLED: ChannelTaskCancelled,
+        kinds.CHANNEL_TASK_COMPLETED: ChannelTaskCompleted,
+        kinds.CHANNEL_TASK_FAILED: ChannelTaskFailed,
         kinds.REPLAY_COMPLETE: ReplayComplete,
         kinds.STATE_RESYNC_REQUIRED: StateResyncRequired,
         kinds.SLOW_CLIENT_WARNING: SlowClientWarning,

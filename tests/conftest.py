@@ -1,5 +1,7 @@
 """Fixtures that every package's tests share."""
 
+import asyncio
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,3 +48,13 @@ def memory_base(tmp_path: Path) -> MemoryBase:
 def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let processes start at their own speed: coverage doubles that time, and other tests measure them."""
     monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine, on an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters}
+    asyncio.run(pyfuncitem.obj(**arguments))
+    return True

@@ -32,6 +32,10 @@ def repository_files() -> Iterator[Path]:
             yield path
 
 
+def lua_scripts() -> list[Path]:
+    return [path for path in repository_files() if path.suffix == ".lua"]
+
+
 def sources() -> list[Path]:
     return [
         path
@@ -75,7 +79,9 @@ def test_every_package_is_one():
         assert (path.parent / "__init__.py").exists(), name_of(path)
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("*/lua/*.lua")), ids=name_of)
+@pytest.mark.parametrize(
+    "path", sorted([*ROOT.glob("*/lua/*.lua"), *ROOT.glob("events/*/lua/*.lua")]), ids=name_of
+)
 def test_a_lua_script_starts_with_its_keys_arguments_and_returns(path):
     header = []
     for line in path.read_text().splitlines():

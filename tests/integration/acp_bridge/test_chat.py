@@ -4,7 +4,6 @@ import asyncio
 import json
 import os
 import signal
-from contextlib import asynccontextmanager
 
 import pytest
 
@@ -17,77 +16,11 @@ from acp_bridge.errors import (
     AgentUnavailable,
     SessionBusy,
 )
-from acp_bridge.limits import Limits
 from core.chat import AgentCommand, PromptImage, ToolCall
 from core.errors import ConfigError
-from tests.support.channels.chat_child import command
+from tests.support.channels.chat_bridging import bridged, on, steps
 
-LIMIT_S = 30
 IMAGE = PromptImage("aGk=", "image/png")
-
-
-class Heard:
-    """Remembers what it heard, and lets the test wait for it."""
-
-    def __init__(self):
-        self.texts = []
-        self.calls = []
-        self.died = []
-        self.asked = []
-        self._news = asyncio.Event()
-
-    def text_chunk(self, session_id, chunk):
-        self.texts.append(chunk)
-        self._news.set()
-
-    def tool_call(self, session_id, call):
-        self.calls.append(call)
-        self._news.set()
-
-    def session_died(self, session_id):
-        self.died.append(session_id)
-        self._news.set()
-
-    async def until(self, condition):
-        while not condition():
-            self._news.clear()
-            await asyncio.wait_for(self._news.wait(), LIMIT_S)
-
-    async def decide(self, request):
-        self.asked.append(request)
-        self._news.set()
-        return "yes"
-
-
-@asynccontextmanager
-async def bridged(*traits, idle_s=60.0, words=None):
-    bridge = open_chat_bridge(
-        command=words or command(*traits),
-        environment=os.environ,
-        idle_s=idle_s,
-        limits=Limits(first_backoff_s=0.01, max_backoff_s=0.02),
-    )
-    heard = Heard()
-    bridge.subscribe(heard)
-    try:
-        yield bridge, heard
-    finally:
-        await bridge.close()
-
-
-def steps(*told):
-    return json.dumps(told)
-
-
-def on(path, test, *traits, **facts):
-    """Run a test's coroutine with a bridge and a session in this folder."""
-
-    async def run():
-        async with bridged(*traits, **facts) as (bridge, heard):
-            session = await bridge.new_session(str(path))
-            await asyncio.wait_for(test(bridge, heard, session), 2 * LIMIT_S)
-
-    asyncio.run(run())
 
 
 def test_a_prompt_is_answered_and_told_piece_by_piece(tmp_path):
@@ -329,76 +262,6 @@ def test_where_no_images_are_taken_the_agent_is_told_that_there_was_one(tmp_path
         answer = await bridge.prompt(session, "look", images=[IMAGE])
 
         assert "An image came with this" in answer
-
-    on(tmp_path, test)
-
-
-def test_permission_is_given_by_who_decides(tmp_path):
-    async def test(bridge, heard, session):
-        bridge.decide_permissions_by(heard.decide)
-        call = {"toolCallId": "t", "kind": "execute", "title": "rm -r x"}
-        answer = json.loads(await bridge.prompt(session, steps(["ask", call])))
-
-        assert answer == {"outcome": {"outcome": "selected", "optionId": "yes"}}
-        assert heard.asked[0].call == ToolCall("t", "execute", "rm -r x", "")
-        assert [option.kind for option in heard.asked[0].options] == ["allow_once", "reject_once"]
-        assert heard.asked[0].session_id == session
-
-    on(tmp_path, test)
-
-
-@pytest.mark.parametrize("decided", [None, "another"])
-def test_without_a_decision_that_was_offered_permission_is_denied(tmp_path, decided):
-    async def test(bridge, heard, session):
-        async def decide(_request):
-            return decided
-
-        bridge.decide_permissions_by(decide)
-        answer = json.loads(await bridge.prompt(session, steps(["ask", {"toolCallId": "t"}])))
-
-        assert answer == {"outcome": {"outcome": "cancelled"}}
-
-    on(tmp_path, test)
-
-
-def test_without_anybody_to_decide_permission_is_denied(tmp_path):
-    async def test(bridge, heard, session):
-        answer = json.loads(await bridge.prompt(session, steps(["ask", {"toolCallId": "t"}])))
-
-        assert answer == {"outcome": {"outcome": "cancelled"}}
-
-    on(tmp_path, test)
-
-
-@pytest.mark.parametrize("options", [[], [{"optionId": "x", "kind": "maybe"}], [{"kind": "allow_once"}]])
-def test_a_request_for_permission_of_a_wrong_shape_is_denied(tmp_path, options):
-    async def test(bridge, heard, session):
-        bridge.decide_permissions_by(heard.decide)
-        answer = json.loads(await bridge.prompt(session, steps(["ask", {"toolCallId": "t"}, options])))
-
-        assert answer == {"outcome": {"outcome": "cancelled"}}
-        assert heard.asked == []
-
-    on(tmp_path, test)
-
-
-def test_a_cancel_answers_who_waits_for_permission(tmp_path):
-    async def test(bridge, heard, session):
-        never = asyncio.get_running_loop().create_future()
-
-        async def decide(request):
-            await heard.decide(request)
-            await never
-
-        bridge.decide_permissions_by(decide)
-        running = asyncio.create_task(bridge.prompt(session, steps(["ask", {"toolCallId": "t"}], ["wait"])))
-        await heard.until(lambda: heard.asked)
-        await bridge.cancel_session(session)
-        await heard.until(lambda: heard.texts)
-
-        assert json.loads(heard.texts[0]) == {"outcome": {"outcome": "cancelled"}}
-        await bridge.cancel_session(session)
-        await running
 
     on(tmp_path, test)
 

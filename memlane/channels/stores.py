@@ -1,0 +1,174 @@
+"""What a channel keeps, in Redis: the stores that ``channels`` asks for, over the one that ``events`` has."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import TypeAdapter
+
+from channels.envelope import Envelope, Target
+from channels.inbox import StoredMessage
+from channels.ledger import Settlement, TurnRecord, UnfinishedTurn
+from channels.lifecycle import TerminalType
+from channels.outbox import OutboundPart, PartState
+from channels.routes import Route, RouteKey
+from core.logs import get_logger
+from events.chat.store import ChannelStore, StoredPart
+from events.errors import StorageFull, StorageUnavailable
+
+PAUSE_S = 0.5
+READ_WAIT_MS = 1_000
+
+_T = TypeVar("_T")
+
+_RECORD = TypeAdapter(TurnRecord)
+_ROUTES = TypeAdapter(list[tuple[RouteKey, Route]])
+
+_log = get_logger(__name__)
+
+
+class Patience:
+    """Asks Redis beside the event loop, again and again while it is away."""
+
+    def __init__(self, *, pause_s: float = PAUSE_S) -> None:
+        self._pause_s = pause_s
+
+    async def ask(self, call: Callable[[], _T]) -> _T:
+        """Have a call made on another thread until it comes through; what it asks may be repeated.
+
+        Raises:
+            ChannelLeaseLost: another process serves the channel.
+        """
+        for attempt in range(1_000_000_000):
+            try:
+                return await asyncio.to_thread(call)
+            except (StorageUnavailable, StorageFull) as error:
+                if attempt.bit_count() <= 1:  # 0, 1, 2, 4, 8…
+                    _log.warning("channel_storage_away", reason=error.code, attempt=attempt)
+                await asyncio.sleep(self._pause_s)
+        raise AssertionError("nobody waits that long")
+
+
+class StoredLedger:
+    """A ``TurnLedger``."""
+
+    def __init__(self, store: ChannelStore, patience: Patience) -> None:
+        self._store = store
+        self._patience = patience
+
+    async def begin(self, turn: TurnRecord) -> None:
+        """See ``TurnLedger``."""
+        body = _RECORD.dump_json(turn).decode()
+        await self._patience.ask(lambda: self._store.begin(turn.turn_id, body))
+
+    async def start_delivery(self, turn_id: str) -> None:
+        """See ``TurnLedger``."""
+        await self._patience.ask(lambda: self._store.start_delivery(turn_id))
+
+    async def end(self, turn: TurnRecord, terminal: TerminalType, *, reason: str | None = None) -> bool:
+        """See ``TurnLedger``."""
+        return await self._patience.ask(
+            lambda: self._store.end(turn.turn_id, terminal, reason=reason or "", receipts=turn.receipts)
+        )
+
+    async def unfinished(self) -> Sequence[UnfinishedTurn]:
+        """See ``TurnLedger``."""
+        rows = await self._patience.ask(self._store.unfinished)
+        return tuple(
+            UnfinishedTurn(_RECORD.validate_json(row.body), is_delivering=row.state == "delivering")
+            for row in rows
+        )
+
+    async def settle(self, receipts: Sequence[str], _settlement: Settlement) -> None:
+        """See ``TurnLedger``."""
+        await self._patience.ask(lambda: self._store.settle(receipts))
+
+
+class StoredOutbox:
+    """An ``Outbox``."""
+
+    def __init__(self, store: ChannelStore, patience: Patience) -> None:
+        self._store = store
+        self._patience = patience
+
+    async def add(self, parts: Sequence[OutboundPart]) -> None:
+        """See ``Outbox``."""
+        rows = [(part.key, _part_body(part), part.turn_id or "") for part in parts]
+        await self._patience.ask(lambda: self._store.add(rows))
+
+    async def mark_sending(self, key: str) -> PartState:
+        """See ``Outbox``."""
+        return await self._patience.ask(lambda: self._store.mark_sending(key))
+
+    async def mark_sent(self, key: str, provider_id: str | None) -> None:
+        """See ``Outbox``."""
+        await self._patience.ask(lambda: self._store.mark_sent(key, provider_id or ""))
+
+    async def give_up(self, keys: Sequence[str]) -> None:
+        """See ``Outbox``."""
+        for key in keys:
+            await self.mark_sent(key, None)
+
+    async def unsent(self) -> Sequence[OutboundPart]:
+        """See ``Outbox``."""
+        rows = await self._patience.ask(self._store.unsent)
+        return tuple(_part_in(row) for row in rows)
+
+
+class StoredInbox:
+    """An ``Inbox``."""
+
+    def __init__(self, store: ChannelStore, patience: Patience) -> None:
+        self._store = store
+        self._patience = patience
+        self._taken = "0"
+
+    async def put(self, envelope: Envelope, *, keys: Sequence[str]) -> bool:
+        """See ``Inbox``."""
+        return await asyncio.to_thread(lambda: put_message(self._store, envelope, keys=keys))
+
+    async def take(self) -> Sequence[StoredMessage]:
+        """See ``Inbox``."""
+        rows: list[tuple[str, str]] = []
+        while not rows:
+            rows = await self._patience.ask(lambda: self._store.read(after=self._taken, wait_ms=READ_WAIT_MS))
+        self._taken = rows[-1][0]
+        return tuple(_message_in(receipt, body) for receipt, body in rows)
+
+
+class StoredRoutes:
+    """A ``RouteStore``."""
+
+    def __init__(self, store: ChannelStore) -> None:
+        self._store = store
+
+    async def load(self) -> Mapping[RouteKey, Route]:
+        """See ``RouteStore``."""
+        text = await asyncio.to_thread(self._store.load_routes)
+        return dict(_ROUTES.validate_json(text)) if text else {}
+
+    async def save(self, routes: Mapping[RouteKey, Route]) -> None:
+        """See ``RouteStore``."""
+        text = _ROUTES.dump_json(list(routes.items())).decode()
+        await asyncio.to_thread(lambda: self._store.save_routes(text))
+
+
+def put_message(store: ChannelStore, envelope: Envelope, *, keys: Sequence[str]) -> bool:
+    """Store a message for whoever serves its channel, see ``Inbox.put``."""
+    return store.put(json.dumps(envelope.to_wire(), separators=(",", ":")), keys=keys)
+
+
+def _message_in(receipt: str, body: str) -> StoredMessage:
+    envelope = Envelope.model_validate_json(body)
+    return StoredMessage(receipt, envelope.model_copy(update={"receipts": (receipt,)}))
+
+
+def _part_body(part: OutboundPart) -> str:
+    return json.dumps([part.target.to_wire(), part.text], separators=(",", ":"))
+
+
+def _part_in(row: StoredPart) -> OutboundPart:
+    target, text = json.loads(row.body)
+    state: PartState = "sending" if row.state == "sending" else "waiting"
+    return OutboundPart(row.key, Target.model_validate(target), text, row.turn_id or None, state)

@@ -1,0 +1,56 @@
+"""Configuration as it is checked: design page "Channel layer", 1 and 7.1."""
+
+import pytest
+
+from channels.config_check import check_channels
+from channels.config_reading import AdapterType
+
+TYPES = (AdapterType("chat"), AdapterType("telegram", frozenset({"token"}), frozenset({"apiUrl"})))
+
+
+def findings(**raw):
+    document = {"channels": {"team": {"type": "chat", "allowedUsers": ["a"]} | raw}}
+    found = check_channels(document, environment={}, cwd="/srv", types=TYPES)
+    return {one.path.removeprefix("channels.team."): one.severity for one in found}
+
+
+def test_a_good_configuration_has_no_findings():
+    assert findings() == {}
+    assert findings(identity={"id": "x"}, memoryScope={"mode": "metadata-only"}, dispatchMode="collect") == {}
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "severity"),
+    [
+        ({"identity": []}, "identity", "error"),
+        ({"identity": {"id": 3}}, "identity.id", "error"),
+        ({"identity": {}}, "identity", "warning"),
+        ({"identity": {"id": "x", "colour": 1}}, "identity.colour", "warning"),
+        ({"memoryScope": {"mode": "shared"}}, "memoryScope.mode", "error"),
+        ({"groupPolicy": "opne"}, "groupPolicy", "error"),
+        ({"sessionScope": "galaxy"}, "sessionScope", "error"),
+        ({"approvalMode": "never"}, "approvalMode", "error"),
+        ({"blockStreaming": True}, "blockStreaming", "error"),
+        ({"colour": 1}, "colour", "warning"),
+        ({"apiUrl": "x"}, "apiUrl", "warning"),
+        ({"groups": {"c": {"colour": 1}}, "groupPolicy": "open"}, "groups.c.colour", "warning"),
+        ({"groups": {"c": {}}}, "groups", "warning"),
+        ({"groups": {"c": {"requireMention": 1}}, "groupPolicy": "open"}, "groups.c.requireMention", "error"),
+        ({"allowedUsers": []}, "allowedUsers", "warning"),
+        ({"allowedUsers": [7]}, "allowedUsers.0", "error"),
+        ({"senderPolicy": "open", "groupPolicy": "open"}, "senderPolicy", "warning"),
+        ({"dispatchMode": "queue"}, "dispatchMode", "error"),
+        ({"token": "$NAME"}, "token", "error"),
+        ({"type": "telegraph"}, "type", "error"),
+    ],
+)
+def test_the_check_finds_what_reading_lets_pass(raw, path, severity):
+    assert findings(**raw).get(path) == severity
+
+
+def test_what_an_adapter_declares_is_known_to_the_check():
+    assert findings(type="telegram", token="t", apiUrl="http://localhost") == {}
+
+
+def test_the_check_of_a_document_without_channels_says_so():
+    assert [one.path for one in check_channels([], environment={}, cwd="/srv", types=TYPES)] == ["channels"]
