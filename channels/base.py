@@ -1,7 +1,7 @@
 """What every adapter is made of: it brings messages in and takes answers out, the base does the rest."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
@@ -9,6 +9,7 @@ from channels.engine import assemble
 from channels.envelope import Envelope
 from channels.hooks import SilentHooks
 from channels.identity import ChannelRuntimeIdentity, ChannelRuntimeMemoryScope
+from channels.lifecycle import ChannelTaskLifecycleEvent
 from channels.local_commands import CommandHandler
 from channels.parts import ChannelParts
 from channels.recovery import recover
@@ -70,6 +71,10 @@ class ChannelBase(SilentHooks, ABC):
         """
         await self._engine.handle(envelope)
 
+    def observe(self, listener: Callable[[ChannelTaskLifecycleEvent], None]) -> None:
+        """Have somebody told of turns beside the adapter's own hook; it must not block."""
+        self._engine.workings.observer.listeners.append(listener)
+
     async def recover(self) -> None:
         """After a start, before the first message: go on where an earlier process stopped.
 
@@ -87,6 +92,15 @@ class ChannelBase(SilentHooks, ABC):
     async def reply(self, envelope: Envelope, text: str) -> None:
         """Say something to a message, beside its turn; handled a second time, nothing is said twice."""
         await self._engine.workings.deliverer.reply(envelope, text)
+
+    def active_message(self, session_id: str) -> Envelope | None:
+        """The message whose turn runs in a session; None while none does, or it was cancelled."""
+        turn = self._engine.workings.lines.active_turn(session_id)
+        return turn.envelope if turn is not None and not turn.is_cancelled else None
+
+    def may_act(self, envelope: Envelope) -> bool:
+        """Whether the sender may act on a message's session: anybody on their own, else who is listed."""
+        return self._engine.workings.may_act(envelope)
 
     async def tell_failure(self, envelope: Envelope, text: str) -> None:
         """Say that a message came to nothing; it is done with by that."""

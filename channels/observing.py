@@ -27,7 +27,11 @@ from core.chat import ToolCall
 
 
 class Observer:
-    """Makes the events of turns and gives them to the adapter's hooks."""
+    """Makes the events of turns and gives them to the adapter's hooks.
+
+    Attributes:
+        listeners: who else is told of turns.
+    """
 
     def __init__(
         self,
@@ -41,6 +45,7 @@ class Observer:
         self._channel = channel
         self._labels = {"identity": identity, "memory_scope": memory_scope}
         self._runner = HookRunner()
+        self.listeners: list[Callable[[ChannelTaskLifecycleEvent], None]] = []
 
     def started(self, turn: Turn) -> None:
         """Tell that a turn runs."""
@@ -122,7 +127,8 @@ class Observer:
                 f"[{self._channel}] onTaskLifecycle threw for {event.type} session {turn.session_id}: {error}"
             )
 
-        self._runner.fire(told, self._hooks.on_task_lifecycle, event)
+        for tell in (self._hooks.on_task_lifecycle, *self.listeners):
+            self._runner.fire(told, tell, event)
 
     def _fire(self, what: str, hook: Callable[[str, str, str | None], Hooked], turn: Turn) -> None:
         envelope = turn.envelope

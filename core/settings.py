@@ -39,6 +39,7 @@ class Settings(BaseSettings):
         memory_local: whether project memory lives inside each workspace.
         hosts: further names allowed in ``Host``, beside loopback and the bound address.
         tokens_file: named tokens beside ``token``, see ``tokens_path``.
+        channels_file: chat channels that are served, see ``channels_path``.
         rate_limit: requests a minute that a token may send beside reading; 0 means as many as it likes, unset
             that the owner's token may and named ones have the service's own limit.
         redis_url: state database; unset means the embedded server.
@@ -83,6 +84,7 @@ class Settings(BaseSettings):
     hosts: Annotated[tuple[str, ...], NoDecode] = ()
     token: SecretStr | None = None
     tokens_file: Path | None = None
+    channels_file: Path | None = None
     rate_limit: Annotated[int | None, Field(ge=0, le=1_000_000)] = None
     redis_url: str | None = None
     redis_bin: Path | None = None
@@ -149,7 +151,8 @@ class Settings(BaseSettings):
         return value is True or value == "1"  # as the reference reads it
 
     @field_validator(
-        *("home", "run_dir", "memory_dir", "shared_memory_dir", "redis_bin", "policy_file", "tokens_file")
+        *("home", "run_dir", "memory_dir", "shared_memory_dir", "redis_bin", "policy_file"),
+        *("tokens_file", "channels_file"),
     )
     @classmethod
     def _expand(cls, value: Path | None) -> Path | None:
@@ -200,6 +203,11 @@ class Settings(BaseSettings):
     def tokens_path(self) -> Path:
         """Where named tokens are kept, if there are any: ``tokens.json`` in the home unless configured."""
         return self.tokens_file or self.home / "tokens.json"
+
+    @property
+    def channels_path(self) -> Path:
+        """Where chat channels are configured, if there are any: ``channels.json`` in the home by default."""
+        return self.channels_file or self.home / "channels.json"
 
     @property
     def memory_base(self) -> Path:

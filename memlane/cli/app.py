@@ -15,7 +15,7 @@ from memlane.cli.hints import hint_for
 _COMMANDS = (
     *("up", "remember", "forget", "dream", "apply", "undo", "history", "diff", "review"),
     *("documents", "search", "export", "import", "tasks", "get", "retry", "cancel", "events"),
-    *("doctor", "token", "ops", "web", "worker", "agent", "bench"),
+    *("doctor", "token", "ops", "channel", "web", "worker", "agent", "bench"),
 )
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 _HELP = """Managed memory for AI coding agents, as a service.

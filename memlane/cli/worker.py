@@ -7,8 +7,6 @@ from threading import Event
 
 from core.policies import load_policies
 from core.settings import (
-    Settings,
-    changed_environment,
     export_engine_settings,
     load_model_settings,
     load_settings,
@@ -22,6 +20,7 @@ from core.logs import configure_logs
 from jobs.client import require_fit_redis
 from jobs.slot import open_slot
 from jobs.worker import WorkerSite, run_worker
+from memlane.agent_environment import environment_of_agents
 from memlane.folders import make_private
 from memlane.model_choice import choose_model
 from memlane.own_store import open_own_store
@@ -56,7 +55,7 @@ def run() -> int:
     bridge = open_bridge(
         command=settings.agent_command or own_agent,
         own_command=own_agent,
-        environment=_environment_of_agents(settings, store_id),
+        environment=environment_of_agents(settings, store_id),
         idle_s=settings.agent_idle_s,
         limits=Limits(guard_ms=settings.lease_ms - settings.margin_ms, foreign_s=settings.agent_timeout_s),
         keep_fds=[] if slot.descriptor is None else [slot.descriptor],
@@ -65,16 +64,4 @@ def run() -> int:
         settings,
         WorkerSite(workspaces, store_id, slot, model=choose_model(settings, load_model_settings()).label),
         bridge,
-    )
-
-
-def _environment_of_agents(settings: Settings, store_id: str) -> dict[str, str]:
-    base = str(settings.memory_base)
-    return changed_environment(
-        {
-            "MEMLANE_MEMORY_DIR": base,
-            "QWEN_CODE_MEMORY_BASE_DIR": base,  # all that a foreign child knows
-            # a child never makes a store: where it finds none a volume is missing
-            "MEMLANE_STORE_ID": store_id,
-        }
     )

@@ -6,9 +6,7 @@ from events.chat.announcing import open_announcer
 from tests.support.event_writer import read
 
 
-def test_an_announcement_is_an_event_like_all_others(
-    redis_url: str, writer: EventWriter, hub: EventHub
-) -> None:
+def test_an_announcement_is_an_event_like_all_others(redis_url, writer, hub):
     writer.append()
     announcer = open_announcer(redis_url)
     announcer.announce(writer.lane.workspace, "channel_task_started", {"chatId": "c1"})

@@ -1,0 +1,1 @@
+"""A chat with one person at a terminal."""

@@ -1,0 +1,96 @@
+"""The memory lane of a workspace, as its chat channels use it."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from channels.envelope import Target
+from channels.memory_lane import MemoryKind, MemoryReport, MemoryRequest
+from core.acp import Scope
+from core.ids import TaskId
+from core.workspaces import Workspace
+from jobs.client import JobsClient
+from jobs.tasks import Submission, Task
+from jobs.viewer import ANYBODY
+from memory.library import Library
+from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
+
+FIRST_PAUSE_S = 0.2
+LONGEST_PAUSE_S = 2.0
+MAX_MEMORY_CHARACTERS = 20_000
+
+_SCOPES: tuple[Scope, ...] = ("user", "project")
+_BODIES: Mapping[MemoryKind, tuple[type[TaskBody], str | None]] = {
+    "remember": (RememberBody, "content"),
+    "forget": (ForgetBody, "query"),
+    "dream": (DreamBody, None),
+}
+
+
+class WorkspaceLane:
+    """A ``MemoryLane``: each request is a task like all others."""
+
+    def __init__(self, jobs: JobsClient, workspace: Workspace) -> None:
+        self._jobs = jobs
+        self._workspace = workspace
+
+    async def ask(self, request: MemoryRequest) -> MemoryReport:
+        """See ``MemoryLane``."""
+        submission = _submission(request)
+        task = await asyncio.to_thread(self._jobs.submit, self._workspace.id, submission)
+        return _report(await self._ended(task))
+
+    async def _ended(self, task: Task) -> Task:
+        pause_s = FIRST_PAUSE_S
+        while not task.is_terminal:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+            found = await asyncio.to_thread(self._find, task.id, task)
+            task = found or task
+        return task
+
+    def _find(self, task_id: TaskId, task: Task) -> Task | None:
+        return self._jobs.find(self._workspace.id, task.kind, task_id, viewer=ANYBODY)
+
+
+class WorkspaceMemory:
+    """A ``ChatMemory``: the indexes of the workspace's memory."""
+
+    def __init__(self, library: Library, workspace: str) -> None:
+        self._library = library
+        self._workspace = workspace
+
+    async def read(self, target: Target) -> str:
+        """See ``ChatMemory``; the same for every chat of the channel."""
+        del target
+        return await asyncio.to_thread(self._read)
+
+    def _read(self) -> str:
+        indexes = (self._library.index(self._workspace, scope).strip() for scope in _SCOPES)
+        return "\n\n".join(index for index in indexes if index)[:MAX_MEMORY_CHARACTERS]
+
+
+def _submission(request: MemoryRequest) -> Submission:
+    digest = hashlib.sha256(request.key.encode("utf-8", "surrogatepass")).hexdigest()
+    keys = (f"channel:{digest}",)
+    if request.kind == "undo":
+        return Submission("undo", {"revision": request.text}, idempotency_keys=keys)
+    body, field = _BODIES[request.kind]
+    said: dict[str, Any] = {field: request.text} if field is not None else {}
+    parsed = parse_body(body, said)
+    return Submission(
+        request.kind,
+        parsed.to_input(),
+        context_mode=parsed.mode,
+        scope=parsed.scope,
+        idempotency_keys=keys,
+    )
+
+
+def _report(task: Task) -> MemoryReport:
+    if task.status == "completed":
+        summary = (task.result or {}).get("summary")
+        return MemoryReport("completed", str(summary or "Done."), task.revision)
+    reason = task.error_message or task.error_code or task.status
+    return MemoryReport("cancelled" if task.status == "cancelled" else "failed", reason)

@@ -1,0 +1,133 @@
+"""Serves one channel for as long as it is this process's to serve."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from channels.base import ChannelBase
+from channels.inflow import Inflow
+from core.errors import MemlaneError
+from core.ids import new_uuid
+from core.logs import get_logger
+from events.chat.store import ChannelStore, Taken
+from events.errors import ChannelLeaseLost, StorageUnavailable
+from memlane.channels.events import TurnEvents
+from memlane.channels.stores import StoredInbox
+
+LEASE_MS = 15_000
+RENEW_S = 5.0
+FIRST_PAUSE_S = 1.0
+LONGEST_PAUSE_S = 60.0
+DRAIN_S = 5.0
+
+_log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A channel with what feeds it and tells of it."""
+
+    channel: ChannelBase
+    inbox: StoredInbox
+    events: TurnEvents
+
+
+class ServedChannel:
+    """Claims a channel, serves it, and begins anew after what goes wrong."""
+
+    def __init__(self, name: str, store: ChannelStore, open_anew: Callable[[], Opened]) -> None:
+        """Bind the parts.
+
+        Args:
+            open_anew: makes the channel, each time that it is claimed.
+        """
+        self._name = name
+        self._store = store
+        self._open = open_anew
+        self._owner = new_uuid()
+        self.current: ChannelBase | None = None
+
+    async def run(self) -> None:
+        """Serve the channel until this is cancelled; then what runs is given a few seconds."""
+        pause_s = FIRST_PAUSE_S
+        while True:
+            try:
+                await self._claim()
+                await self._serve()
+            except MemlaneError as error:
+                _log.error("channel_stopped", channel=self._name, reason=str(error), code=error.code)
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+
+    async def _claim(self) -> None:
+        while True:
+            try:
+                answer = await asyncio.to_thread(self._store.claim, self._owner, life_ms=LEASE_MS)
+            except StorageUnavailable:
+                answer = Taken(int(RENEW_S * 1000))
+            if not isinstance(answer, Taken):
+                return
+            await asyncio.sleep(min(answer.free_in_ms / 1000, RENEW_S))
+
+    async def _serve(self) -> None:
+        opened = self._open()
+        channel, flow = opened.channel, Inflow(opened.channel, opened.inbox)
+        channel.observe(opened.events.take)
+        renewing = asyncio.create_task(self._renew())
+        telling = asyncio.create_task(opened.events.run())
+        try:
+            with self._known(channel):
+                await channel.recover()
+                await channel.connect()
+                _log.info("channel_serving", channel=self._name, type=channel.config.type)
+                feeding = asyncio.create_task(flow.run())
+                try:
+                    await asyncio.wait({renewing, feeding}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    feeding.cancel()
+                    await channel.disconnect()
+                    await flow.drain(limit_s=0 if renewing.done() else DRAIN_S)
+        finally:
+            await _ended(telling, renewing)
+            await channel.close()
+            await opened.events.flush()
+            await self._release()
+        _raise_from(renewing, feeding)
+
+    @contextmanager
+    def _known(self, channel: ChannelBase) -> Iterator[None]:
+        self.current = channel
+        try:
+            yield
+        finally:
+            self.current = None
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_S)
+            try:
+                answer = await asyncio.to_thread(self._store.claim, self._owner, life_ms=LEASE_MS)
+            except StorageUnavailable:
+                continue  # nobody else can claim it either
+            if isinstance(answer, Taken):
+                raise ChannelLeaseLost(f"another process serves channel {self._name}")
+
+    async def _release(self) -> None:
+        try:
+            await asyncio.to_thread(self._store.release)
+        except MemlaneError as error:
+            _log.warning("channel_not_released", channel=self._name, reason=error.code)
+
+
+async def _ended(*tasks: "asyncio.Task[None]") -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(set(tasks))
+
+
+def _raise_from(*tasks: "asyncio.Task[None]") -> None:
+    """Raise what ended one of them, if anything did."""
+    for task in tasks:
+        if task.done() and not task.cancelled() and task.exception() is not None:
+            task.result()
