@@ -143,3 +143,15 @@ async def test_what_does_not_end_in_time_is_cut_off_and_told_by_the_next_start()
     await crash(chat)
 
     assert chat.texts == [INTERRUPTED]
+
+
+async def test_what_was_collected_when_the_process_ended_is_left_for_the_next():
+    chat = scene(dispatch_mode="collect")
+    running = await chat.say("one")
+    await chat.say("two", receipts=("r2",))
+    running.cancel()
+    await settle()
+    await chat.channel.close()
+
+    assert chat.prompted == ["one"]
+    assert [turn.record.receipts for turn in await chat.ledger.unfinished()] == [()]
