@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 from tests.support.channels.soak import CHATS, play
 
 WEIGHTS = {
-    **{"say": 30, "hurry": 6, "burst": 6, "answer": 26, "repeat": 8, "cancel": 5, "clear": 4, "fail": 4},
-    **{"die": 3, "wait": 4, "restart": 3},
+    "say": 30,
+    "hurry": 6,
+    "burst": 6,
+    "answer": 26,
+    "repeat": 8,
+    "cancel": 5,
+    "clear": 4,
+    "fail": 4,
+    "die": 3,
+    "wait": 4,
+    "restart": 3,
 }
 ACTIONS = st.lists(
     st.tuples(st.sampled_from(sorted(WEIGHTS)), st.integers(0, 2), st.integers(0, 1_000)), max_size=40
@@ -23,7 +32,7 @@ def drawn(seed, messages):
     chance = random.Random(seed)
     said = 0
     while said < messages:
-        action = chance.choices(list(WEIGHTS), WEIGHTS.values())[0]
+        action = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
         said += {"say": 1, "hurry": 1, "burst": 3}.get(action, 0)
         yield action, chance.randrange(CHATS), chance.randrange(1_000)
 

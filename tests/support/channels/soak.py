@@ -6,10 +6,12 @@ Nothing depends on time or threads: the stores are asked on the event loop, and 
 import asyncio
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from channels.config import ChannelConfig
+from channels.config import ChannelConfig, DispatchMode
 from channels.envelope import Envelope
+from channels.inbox import StoredMessage
 from channels.inflow import Inflow
 from channels.parts import ChannelParts
 from channels.replies import BUSY
@@ -48,7 +50,7 @@ class RungInbox(StoredInbox):
         return is_new
 
     async def take(self):
-        messages = ()
+        messages: Sequence[StoredMessage] = ()
         while not messages:
             await self.bell.wait()
             self.bell.clear()
@@ -91,7 +93,7 @@ class World:
     """The whole: what was said, every life of the process, what came out."""
 
     redis_url: str
-    mode: str
+    mode: DispatchMode
     said: list[Said] = field(default_factory=list)
     drops: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     prompts: list[tuple[str, str]] = field(default_factory=list)
