@@ -10,10 +10,11 @@ from channels.inflow import Inflow
 from core.errors import MemlaneError
 from core.ids import new_uuid
 from core.logs import get_logger
-from events.chat.store import ChannelStore, Taken
+from events.chat.store import ChannelStore, Lease, Taken
 from events.errors import ChannelLeaseLost, StorageUnavailable
 from memlane.channels.events import TurnEvents
 from memlane.channels.stores import StoredInbox
+from memlane.channels.threads import beside
 
 DRAIN_S = 5.0
 
@@ -81,12 +82,15 @@ class ServedChannel:
     async def _claim(self) -> None:
         while True:
             try:
-                answer = await asyncio.to_thread(self._store.claim, self._owner, life_ms=self._pace.lease_ms)
+                answer = await beside(self._claim_once)
             except StorageUnavailable:
                 answer = Taken(int(self._pace.renew_s * 1000))
             if not isinstance(answer, Taken):
                 return
             await asyncio.sleep(min(answer.free_in_ms / 1000, self._pace.renew_s))
+
+    def _claim_once(self) -> Lease | Taken:
+        return self._store.claim(self._owner, life_ms=self._pace.lease_ms)
 
     async def _serve(self) -> None:
         opened = self._open()
@@ -125,7 +129,7 @@ class ServedChannel:
         while True:
             await asyncio.sleep(self._pace.renew_s)
             try:
-                answer = await asyncio.to_thread(self._store.claim, self._owner, life_ms=self._pace.lease_ms)
+                answer = await beside(self._claim_once)
             except StorageUnavailable:
                 continue  # nobody else can claim it either
             if isinstance(answer, Taken):
@@ -133,7 +137,7 @@ class ServedChannel:
 
     async def _release(self) -> None:
         try:
-            await asyncio.to_thread(self._store.release)
+            await beside(self._store.release)
         except MemlaneError as error:
             _log.warning("channel_not_released", channel=self._name, reason=error.code)
 

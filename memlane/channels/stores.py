@@ -16,9 +16,10 @@ from channels.routes import Route, RouteKey
 from core.logs import get_logger
 from events.chat.store import ChannelStore, StoredPart
 from events.errors import StorageFull, StorageUnavailable
+from memlane.channels.threads import beside
 
 PAUSE_S = 0.5
-READ_WAIT_MS = 1_000
+READ_WAIT_MS = 500
 
 _T = TypeVar("_T")
 
@@ -55,7 +56,7 @@ class Patience:
         Raises:
             MemlaneError: what it raises.
         """
-        return await asyncio.to_thread(call)
+        return await beside(call)
 
 
 class StoredLedger:

@@ -6,12 +6,10 @@ Nothing depends on time or threads: the stores are asked on the event loop, and 
 import asyncio
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from channels.config import ChannelConfig, DispatchMode
 from channels.envelope import Envelope
-from channels.inbox import StoredMessage
 from channels.inflow import Inflow
 from channels.parts import ChannelParts
 from channels.replies import BUSY
@@ -50,7 +48,7 @@ class RungInbox(StoredInbox):
         return is_new
 
     async def take(self):
-        messages: Sequence[StoredMessage] = ()
+        messages = self.look(wait_ms=1)
         while not messages:
             await self.bell.wait()
             self.bell.clear()
