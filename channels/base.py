@@ -124,8 +124,13 @@ class ChannelBase(SilentHooks, ABC):
         """Receive no more messages. Fine when it is not connected."""
 
     @abstractmethod
-    async def send_message(self, chat_id: str, text: str, *, thread_id: str | None = None) -> str | None:
+    async def send_message(
+        self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
+    ) -> str | None:
         """Send one message and return the chat service's id of it, if it gives any.
+
+        Args:
+            delivery_id: names the message for ever, for a service that knows by it what it took already.
 
         Raises:
             DeliveryFailed: it was not sent, whatever was tried.

@@ -13,6 +13,8 @@ DispatchMode = Literal["collect", "steer", "followup"]
 MemoryMode = Literal["metadata-only"]
 
 METADATA_ONLY: MemoryMode = "metadata-only"
+Permissions = Literal["deny", "ask"]
+
 DEFAULT_DISPATCH: DispatchMode = "steer"
 ANY_GROUP = "*"
 
@@ -78,6 +80,7 @@ class ChannelConfig:
         dispatch_mode: what becomes of a message while a turn runs; None means steer.
         block_streaming: None when answers are sent whole.
         group_history_limit: messages of a group that are remembered until it mentions the agent, 0 for none.
+        permissions: whether the people of a chat are asked when the agent wants permission for a tool.
         extra: what else was configured, for the adapter.
     """
 
@@ -100,6 +103,7 @@ class ChannelConfig:
     dispatch_mode: DispatchMode | None = None
     block_streaming: BlockStreaming | None = None
     group_history_limit: int = 0
+    permissions: Permissions = "deny"
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def group(self, chat_id: str) -> GroupConfig:

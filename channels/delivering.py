@@ -21,7 +21,9 @@ class ChatService(Protocol):
         """Cut a message into such as the chat service takes."""
         ...
 
-    async def send_message(self, chat_id: str, text: str, *, thread_id: str | None = None) -> str | None:
+    async def send_message(
+        self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
+    ) -> str | None:
         """Send one message and return the chat service's id of it.
 
         Raises:
@@ -68,7 +70,9 @@ class Deliverer:
             return
         text = part.text if before == "waiting" else f"{REPEAT_NOTE}\n\n{part.text}"
         target = part.target
-        provider_id = await self._service.send_message(target.chat_id, text, thread_id=target.thread_id)
+        provider_id = await self._service.send_message(
+            target.chat_id, text, thread_id=target.thread_id, delivery_id=part.key
+        )
         await self._outbox.mark_sent(part.key, provider_id)
 
     async def reply(self, envelope: Envelope, text: str) -> None:

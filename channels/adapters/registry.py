@@ -38,7 +38,14 @@ class Adapter:
     module: str
 
 
-ADAPTERS: tuple[Adapter, ...] = ()
+ADAPTERS: tuple[Adapter, ...] = (
+    Adapter(
+        AdapterType(
+            "webhook", required=frozenset({"token", "callbackUrl"}), extra=frozenset({"callbackUrl"})
+        ),
+        "channels.adapters.webhook.channel",
+    ),
+)
 
 TYPES: tuple[AdapterType, ...] = tuple(adapter.type for adapter in ADAPTERS)
 

@@ -29,7 +29,6 @@ from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredO
 from memory.library import Library
 
 PAIRING_FOLDER = "pairing"
-ASK = "ask"
 
 _log = get_logger(__name__)
 
@@ -94,7 +93,7 @@ class ChannelHost:
         inbox = StoredInbox(store, patience)
         channel = open_channel(config, bridge=here.bridge, parts=parts, inbox=inbox)
         MemoryCommands(channel, WorkspaceLane(here.jobs, workspace), parts.timers)
-        if config.extra.get("permissions") == ASK:
+        if config.permissions == "ask":
             self._relays[config.name] = PermissionRelay(channel, parts.timers)
         events = TurnEvents(open_announcer(here.settings.state), workspace.id)
         return Opened(channel, inbox, events)

@@ -27,9 +27,11 @@ class TerminalChannel(ChannelBase):
     async def disconnect(self) -> None:
         """Nothing is connected."""
 
-    async def send_message(self, chat_id: str, text: str, *, thread_id: str | None = None) -> str | None:
+    async def send_message(
+        self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
+    ) -> str | None:
         """Write a message."""
-        del chat_id, thread_id  # there is one place
+        del chat_id, thread_id, delivery_id  # there is one place, and it forgets
         self._write(f"{text}\n")
         return None
 

@@ -49,7 +49,7 @@ class Telling(RecordingChannel):
         if self.refuses_to_connect:
             raise DeliveryFailed("no such token")
 
-    async def send_message(self, chat_id, text, *, thread_id=None):
+    async def send_message(self, chat_id, text, *, thread_id=None, delivery_id=None):
         sent = await super().send_message(chat_id, text, thread_id=thread_id)
         self.news.set()
         return sent
