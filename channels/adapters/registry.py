@@ -38,7 +38,16 @@ class Adapter:
     module: str
 
 
-ADAPTERS: tuple[Adapter, ...] = ()
+ADAPTERS: tuple[Adapter, ...] = (
+    Adapter(
+        AdapterType(
+            "telegram",
+            required=frozenset({"token"}),
+            extra=frozenset({"apiUrl", "proxy", "pollTimeout", "registerCommands", "permissions"}),
+        ),
+        "channels.adapters.telegram.channel",
+    ),
+)
 
 TYPES: tuple[AdapterType, ...] = tuple(adapter.type for adapter in ADAPTERS)
 
