@@ -10,10 +10,11 @@ from telegram import Bot
 from telegram.error import TelegramError
 
 from channels.adapters.telegram.api import reason_of
+from channels.adapters.telegram.deadline import in_time
 from channels.adapters.telegram.envelopes import Media
 from channels.envelope import Attachment
 from channels.sanitizing import path_text
-from channels.timers import Timers, settled_within
+from channels.timers import Timers
 from core.logs import get_logger
 
 MAX_FILE_BYTES = 20 * 1024 * 1024  # what Telegram gives to bots
@@ -82,20 +83,12 @@ class Files:
         return Attachment.model_validate(facts | {"file_path": str(saved)})
 
     async def _content(self, media: Media) -> bytes:
-        fetching = asyncio.create_task(self._download(media.file_id))
         try:
-            if await settled_within(fetching, FETCH_LIMIT_MS, self._timers):
-                return fetching.result()
-            reason = "it took too long"
+            return await in_time(self._download(media.file_id), FETCH_LIMIT_MS, self._timers)
         except TelegramError as error:
             reason = reason_of(error)
-            if "file is too big" in reason.lower():
-                raise _LeftOut(TOO_LARGE) from None
-        finally:
-            fetching.cancel()
-            await asyncio.wait({fetching})
-        _log.warning("channel_file_not_fetched", reason=reason)
-        raise _LeftOut(NOT_FETCHED)
+            _log.warning("channel_file_not_fetched", reason=reason)
+            raise _LeftOut(TOO_LARGE if "too big" in reason else NOT_FETCHED) from None
 
     async def _download(self, file_id: str) -> bytes:
         file = await self._bot.get_file(file_id)

@@ -1,17 +1,17 @@
 """Asks Telegram for updates, one poll after the other, whatever happens to any of them."""
 
-import asyncio
 import random
 from collections.abc import Awaitable, Callable, Sequence
 
 from telegram import Bot, Update
-from telegram.error import TelegramError, TimedOut
+from telegram.error import TelegramError
 
 from channels.adapters.telegram.api import POLL_GRACE_S
 from channels.adapters.telegram.backoff import Backoff, Fault, fault_of
+from channels.adapters.telegram.deadline import in_time
 from channels.errors import ChannelCredentialsRefused
 from channels.health import ChannelHealth, HealthState
-from channels.timers import Timers, pause, settled_within
+from channels.timers import Timers, pause
 from core import clock
 from core.errors import MemlaneError
 from core.logs import get_logger
@@ -60,20 +60,10 @@ class Poller:
                 await self._back_off(Fault("other", f"messages can't be stored: {error.code}"))
 
     async def _poll(self) -> Sequence[Update]:
-        """Wait for updates; when this returns or raises, the poll is over on our side."""
-        poll = asyncio.create_task(
-            self._bot.get_updates(
-                offset=self._offset, timeout=self._timeout_s, allowed_updates=ALLOWED_UPDATES
-            )
+        call = self._bot.get_updates(
+            offset=self._offset, timeout=self._timeout_s, allowed_updates=ALLOWED_UPDATES
         )
-        try:
-            limit_ms = round((self._timeout_s + POLL_GRACE_S) * 1000)
-            if await settled_within(poll, limit_ms, self._timers):
-                return poll.result()
-            raise TimedOut
-        finally:
-            poll.cancel()
-            await asyncio.wait({poll})
+        return await in_time(call, round((self._timeout_s + POLL_GRACE_S) * 1000), self._timers)
 
     async def _take_all(self, updates: Sequence[Update]) -> None:
         """Take updates in their order; the next poll tells Telegram of those that were taken, no others."""

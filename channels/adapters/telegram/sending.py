@@ -9,6 +9,7 @@ from telegram.constants import ParseMode
 from telegram.error import TelegramError
 
 from channels.adapters.telegram.api import ApiRefused, reason_of
+from channels.adapters.telegram.deadline import in_time
 from channels.adapters.telegram.envelopes import GENERAL_TOPIC
 from channels.adapters.telegram.html import shown_units, to_html
 from channels.delivering import REPEAT_NOTE
@@ -20,6 +21,7 @@ from core.logs import get_logger
 MAX_UNITS = 4096
 MIN_UNITS = 64
 MAX_WAITS = 8
+SEND_LIMIT_MS = 40_000
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 300_000
 
@@ -80,13 +82,14 @@ class Sender:
         text = draft.text if draft.is_plain else to_html(draft.text)
         if (utf16_units(text) if draft.is_plain else shown_units(text)) > MAX_UNITS:
             raise TooLong("message is too long")
-        sent = await self._bot.send_message(
+        call = self._bot.send_message(
             draft.chat_id,
             text,
             parse_mode=None if draft.is_plain else ParseMode.HTML,
             message_thread_id=draft.thread_id,
             link_preview_options=_NO_PREVIEW,
         )
+        sent = await in_time(call, SEND_LIMIT_MS, self._timers)
         return str(sent.message_id)
 
     async def _instead(self, draft: Draft, error: TelegramError) -> Sequence[Draft]:

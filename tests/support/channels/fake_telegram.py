@@ -122,6 +122,8 @@ class FakeTelegram:
             while (request := await read_request(reader)) is not None:
                 if not await self._respond(request, reader, writer):
                     break
+        except asyncio.CancelledError:
+            writer.transport.abort()  # a test's end, of which streams would complain
         finally:
             self._tasks.discard(task)
             writer.close()
@@ -231,10 +233,10 @@ class FakeTelegram:
         }
 
     def _file(self, path):
-        content = self.files.get(path.removeprefix(f"/file/bot{TOKEN}/docs/"))
-        if content is None:
+        *folder, file_id = path.split("/")
+        if folder != ["", "file", f"bot{TOKEN}", "docs"] or file_id not in self.files:
             raise refusal(404, "Not Found")
-        return content
+        return self.files[file_id]
 
 
 class Shown(HTMLParser):

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
@@ -36,8 +37,11 @@ class WatchedTimers(HandTimers):
     def delays_ms(self):
         return [due - self.now_ms for due, _ in self._waiting]
 
-    async def until_paused(self, at_least_ms=1, at_most_ms=300_000):
-        """Wait until somebody waits for so long, and return for how long exactly."""
+    async def until_paused(self, at_least_ms=1, at_most_ms=29_000):
+        """Wait until somebody waits for so long, and return for how long exactly.
+
+        No call is given up within 29 seconds.
+        """
 
         def found():
             return [delay for delay in self.delays_ms if at_least_ms <= delay <= at_most_ms]
@@ -100,7 +104,7 @@ class TelegramScene:
     facts: Facts
     fake: FakeTelegram
     config: ChannelConfig
-    folder: object = None
+    folder: Path | None = None
     pairing: StubbornPairing = field(default_factory=StubbornPairing)
 
     def __post_init__(self):
