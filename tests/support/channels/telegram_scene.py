@@ -29,8 +29,13 @@ class WatchedTimers(HandTimers):
         self._facts = facts
 
     def call_later(self, delay_ms, callback):
-        call_off = super().call_later(delay_ms, callback)
+        forget = super().call_later(delay_ms, callback)
         self._facts.changed()
+
+        def call_off():
+            forget()
+            self._facts.changed()
+
         return call_off
 
     @property
