@@ -1,5 +1,6 @@
 """What every adapter is made of: it brings messages in and takes answers out, the base does the rest."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
@@ -122,6 +123,14 @@ class ChannelBase(SilentHooks, ABC):
     @abstractmethod
     async def disconnect(self) -> None:
         """Receive no more messages. Fine when it is not connected."""
+
+    async def watch(self) -> None:
+        """Wait until no more messages can be received, for as long as the channel is not connected anew.
+
+        Raises:
+            MemlaneError: why they can't; here that never happens.
+        """
+        await asyncio.Event().wait()
 
     @abstractmethod
     async def send_message(

@@ -41,6 +41,14 @@ class Adapter:
 ADAPTERS: tuple[Adapter, ...] = (
     Adapter(
         AdapterType(
+            "telegram",
+            required=frozenset({"token"}),
+            extra=frozenset({"apiUrl", "proxy", "pollTimeout", "registerCommands"}),
+        ),
+        "channels.adapters.telegram.channel",
+    ),
+    Adapter(
+        AdapterType(
             "webhook", required=frozenset({"token", "callbackUrl"}), extra=frozenset({"callbackUrl"})
         ),
         "channels.adapters.webhook.channel",

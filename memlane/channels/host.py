@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from acp_bridge.chat.bridge import ChatBridge
 from channels.adapters.registry import open_channel
@@ -29,6 +30,7 @@ from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredO
 from memory.library import Library
 
 PAIRING_FOLDER = "pairing"
+FILES_FOLDER = "channel-files"
 
 _log = get_logger(__name__)
 
@@ -89,6 +91,7 @@ class ChannelHost:
             outbox=StoredOutbox(store, patience),
             routes=StoredRoutes(store, patience),
             memory=WorkspaceMemory(here.library, workspace.path),
+            files=here.settings.home / FILES_FOLDER / workspace.id / quote(config.name, safe=""),
         )
         inbox = StoredInbox(store, patience)
         channel = open_channel(config, bridge=here.bridge, parts=parts, inbox=inbox)

@@ -103,11 +103,12 @@ class ServedChannel:
                 await channel.recover()
                 await channel.connect()
                 _log.info("channel_serving", channel=self._name, type=channel.config.type)
-                feeding = asyncio.create_task(flow.run())
+                feeding, watching = asyncio.create_task(flow.run()), asyncio.create_task(channel.watch())
                 try:
-                    await asyncio.wait({renewing, feeding}, return_when=asyncio.FIRST_COMPLETED)
+                    await asyncio.wait({renewing, feeding, watching}, return_when=asyncio.FIRST_COMPLETED)
                 finally:
                     feeding.cancel()
+                    watching.cancel()
                     await channel.disconnect()
                     await flow.drain(limit_s=0 if renewing.done() else DRAIN_S)
         finally:
@@ -115,7 +116,7 @@ class ServedChannel:
             await channel.close()
             await opened.events.flush()
             await self._release()
-        _raise_from(renewing, feeding)
+        _raise_from(renewing, feeding, watching)
 
     @contextmanager
     def _known(self, channel: ChannelBase) -> Iterator[None]:
