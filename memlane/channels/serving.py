@@ -16,18 +16,17 @@ from memlane.channels.events import TurnEvents
 from memlane.channels.stores import StoredInbox
 from memlane.channels.threads import beside
 
-DRAIN_S = 5.0
-
 _log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast a channel changes hands.
+    """How fast a channel changes hands, and what turns are given then.
 
     Attributes:
         lease_ms: how long a process that vanished keeps it, milliseconds.
         renew_s: how often who has it says so, and others ask, seconds; well below ``lease_ms``.
+        drain_s: how long turns may go on when the process is told to stop, seconds.
         first_pause_s, longest_pause_s: before it is tried again after something went wrong, seconds.
     """
 
@@ -35,6 +34,7 @@ class Pace:
     renew_s: float = 5.0
     first_pause_s: float = 1.0
     longest_pause_s: float = 60.0
+    drain_s: float = 5.0
 
 
 USUAL = Pace()
@@ -110,7 +110,7 @@ class ServedChannel:
                     feeding.cancel()
                     watching.cancel()
                     await channel.disconnect()
-                    await flow.drain(limit_s=0 if renewing.done() else DRAIN_S)
+                    await flow.drain(limit_s=0 if renewing.done() else self._pace.drain_s)
         finally:
             await _ended(telling, renewing)
             await channel.close()

@@ -140,6 +140,7 @@ def test_at_the_terminal_a_channel_is_as_it_is_configured(place):
     assert "Channel: team\nIdentity: Team bot\nMemory: channel:team\n" in chat(folder, ["/who"], "team")
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_at_the_terminal_memory_is_changed_through_the_lane_of_a_service_that_runs(tmp_path):
     with running_memlane(tmp_path):
         told = chat(tmp_path, ["/remember I like green tea"])
