@@ -1,11 +1,12 @@
 """Serves one channel for as long as it is this process's to serve."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from channels.base import ChannelBase
+from channels.inbox import Inbox
 from channels.inflow import Inflow
 from core.errors import MemlaneError
 from core.ids import new_uuid
@@ -13,7 +14,6 @@ from core.logs import get_logger
 from events.chat.store import ChannelStore, Taken
 from events.errors import ChannelLeaseLost, StorageUnavailable
 from memlane.channels.events import TurnEvents
-from memlane.channels.stores import StoredInbox
 
 LEASE_MS = 15_000
 RENEW_S = 5.0
@@ -29,34 +29,48 @@ class Opened:
     """A channel with what feeds it and tells of it."""
 
     channel: ChannelBase
-    inbox: StoredInbox
+    inbox: Inbox
     events: TurnEvents
 
 
 class ServedChannel:
     """Claims a channel, serves it, and begins anew after what goes wrong."""
 
-    def __init__(self, name: str, store: ChannelStore, open_anew: Callable[[], Opened]) -> None:
+    def __init__(
+        self,
+        name: str,
+        store: ChannelStore,
+        open_anew: Callable[[], Opened],
+        *,
+        pause_s: float = FIRST_PAUSE_S,
+    ) -> None:
         """Bind the parts.
 
         Args:
             open_anew: makes the channel, each time that it is claimed.
+            pause_s: before the first new try, seconds; later ones wait longer until one has come through.
         """
         self._name = name
         self._store = store
         self._open = open_anew
         self._owner = new_uuid()
+        self._pause_s = pause_s
+        self._has_served = False
         self.current: ChannelBase | None = None
 
     async def run(self) -> None:
         """Serve the channel until this is cancelled; then what runs is given a few seconds."""
-        pause_s = FIRST_PAUSE_S
+        pause_s = self._pause_s
         while True:
+            self._has_served = False
             try:
                 await self._claim()
                 await self._serve()
             except MemlaneError as error:
                 _log.error("channel_stopped", channel=self._name, reason=str(error), code=error.code)
+            except Exception:  # noqa: BLE001 - the outermost frame of a channel, which must not stay deaf
+                _log.exception("channel_stopped", channel=self._name)
+            pause_s = self._pause_s if self._has_served else pause_s
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
@@ -72,28 +86,42 @@ class ServedChannel:
 
     async def _serve(self) -> None:
         opened = self._open()
-        channel, flow = opened.channel, Inflow(opened.channel, opened.inbox)
+        channel = opened.channel
         channel.observe(opened.events.take)
         renewing = asyncio.create_task(self._renew())
         telling = asyncio.create_task(opened.events.run())
         try:
             with self._known(channel):
                 await channel.recover()
-                await channel.connect()
-                _log.info("channel_serving", channel=self._name, type=channel.config.type)
-                feeding = asyncio.create_task(flow.run())
-                try:
-                    await asyncio.wait({renewing, feeding}, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    feeding.cancel()
-                    await channel.disconnect()
-                    await flow.drain(limit_s=0 if renewing.done() else DRAIN_S)
+                await self._feed(opened, renewing)
         finally:
             await _ended(telling, renewing)
-            await channel.close()
+            await self._take_leave(channel.close)
             await opened.events.flush()
             await self._release()
-        _raise_from(renewing, feeding)
+
+    async def _feed(self, opened: Opened, renewing: "asyncio.Task[None]") -> None:
+        """Have messages handled until the lease is lost; what is under way has ended when this returns."""
+        channel, flow = opened.channel, Inflow(opened.channel, opened.inbox)
+        try:
+            await channel.connect()
+            self._has_served = True
+            _log.info("channel_serving", channel=self._name, type=channel.config.type)
+            feeding = asyncio.create_task(flow.run())
+            try:
+                await asyncio.wait({renewing, feeding}, return_when=asyncio.FIRST_COMPLETED)
+                _raise_from(renewing, feeding)
+            finally:
+                feeding.cancel()
+        finally:
+            await self._take_leave(channel.disconnect)
+            await flow.drain(limit_s=0 if renewing.done() else DRAIN_S)
+
+    async def _take_leave(self, step: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await step()
+        except Exception:  # noqa: BLE001 - an adapter's fault must not keep the others from ending
+            _log.exception("channel_not_left", channel=self._name)
 
     @contextmanager
     def _known(self, channel: ChannelBase) -> Iterator[None]:
