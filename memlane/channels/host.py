@@ -95,7 +95,7 @@ class ChannelHost:
         )
         inbox = StoredInbox(store, patience)
         channel = open_channel(config, bridge=here.bridge, parts=parts, inbox=inbox)
-        MemoryCommands(channel, WorkspaceLane(here.jobs, workspace), parts.timers)
+        MemoryCommands(channel, WorkspaceLane(here.jobs, workspace, here.library), parts.timers)
         if config.permissions == "ask":
             self._relays[config.name] = PermissionRelay(channel, parts.timers)
         events = TurnEvents(open_announcer(here.settings.state), workspace.id)

@@ -32,17 +32,24 @@ _BODIES: Mapping[MemoryKind, tuple[type[TaskBody], str | None]] = {
 class WorkspaceLane:
     """A ``MemoryLane``: each request is a task like all others."""
 
-    def __init__(self, jobs: JobsClient, workspace: Workspace) -> None:
+    def __init__(self, jobs: JobsClient, workspace: Workspace, library: Library) -> None:
         self._jobs = jobs
         self._workspace = workspace
+        self._library = library
         self._patience = Patience()
 
     async def ask(self, request: MemoryRequest) -> MemoryReport:
         """See ``MemoryLane``."""
-        submission = _submission(request)
-        task = await asyncio.to_thread(self._jobs.submit, self._workspace.id, submission)
-        ended = await self._ended(task)
+        ended = await self._ended(await asyncio.to_thread(self._submit, request))
         return _report(ended) if ended is not None else MemoryReport("failed", GONE)
+
+    def _submit(self, request: MemoryRequest) -> Task:
+        def check() -> None:
+            if request.kind == "undo":
+                is_idle = self._jobs.is_idle(self._workspace.id)
+                self._library.require_undoable(request.text, self._workspace.path, is_idle=is_idle)
+
+        return self._jobs.accept(self._workspace.id, _submission(request), check=check).task
 
     async def _ended(self, task: Task) -> Task | None:
         """The task at its end; None for one whose record went before that was seen."""

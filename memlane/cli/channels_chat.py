@@ -76,7 +76,8 @@ async def _talk(
     relay = PermissionRelay(channel, parts.timers)
     bridge.decide_permissions_by(relay.decide)
     if settings.redis_url is not None:
-        MemoryCommands(channel, WorkspaceLane(open_jobs(settings), workspace), parts.timers)
+        lane = WorkspaceLane(open_jobs(settings), workspace, library)
+        MemoryCommands(channel, lane, parts.timers)
     try:
         await _converse(channel)
     finally:

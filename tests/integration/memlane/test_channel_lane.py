@@ -1,6 +1,8 @@
 """What is asked of memory in a chat, in the lane of its workspace."""
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,8 @@ from events.connect import connect
 from jobs.broker import Doorbell, open_broker
 from jobs.client import JobsClient
 from memlane.channels.lane import GONE, WorkspaceLane
+from memory.errors import RevisionNotFound
+from memory.library import Library
 from tests.support.lane import LaneUnderTest, limits
 from tests.support.redis_proxy import redis_proxy
 from tests.support.waiting import until
@@ -24,10 +28,11 @@ def lane(redis_url):
     return LaneUnderTest(connect(redis_url))
 
 
-def asked_through(url, broker_url, lane):
+def asked_through(url, broker_url, lane, *, base=Path("/srv/memory")):
     bell = Doorbell(open_broker(Settings(redis_url=url, broker_url=broker_url)), connect(url))
     jobs = JobsClient(connect(url, retries=0), bell, limits())
-    return WorkspaceLane(jobs, Workspace(lane.workspace, "/srv/work", primary=True))
+    workspace = Workspace(lane.workspace, "/srv/work", primary=True)
+    return WorkspaceLane(jobs, workspace, Library(base, local=False))
 
 
 async def granted(lane):
@@ -69,3 +74,25 @@ async def test_a_task_whose_record_is_gone_is_waited_for_no_longer(redis_url, br
     lane.redis.delete(lane.keys.task(grant.task.id))
 
     assert await asking == MemoryReport("failed", GONE)
+
+
+@pytest.mark.parametrize("named", ["nonsense", "r9", "../r1", "r1 r2", "r" * 5000])
+async def test_taking_back_what_never_was_is_refused_and_reaches_no_worker(
+    redis_url, broker_url, lane, tmp_path, named
+):
+    asked = asked_through(redis_url, broker_url, lane, base=tmp_path)
+    with pytest.raises(RevisionNotFound):
+        await asked.ask(replace(REQUEST, kind="undo", text=named))
+
+    assert lane.claim() is None
+
+
+async def test_taking_back_what_never_was_is_refused_while_others_wait_too(
+    redis_url, broker_url, lane, tmp_path
+):
+    lane.submit()
+    asked = asked_through(redis_url, broker_url, lane, base=tmp_path)
+    with pytest.raises(RevisionNotFound):
+        await asked.ask(replace(REQUEST, kind="undo", text="nonsense"))
+
+    assert lane.redis.llen(lane.keys.pending) == 1
