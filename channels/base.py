@@ -90,9 +90,13 @@ class ChannelBase(SilentHooks, ABC):
         self._stop_listening()
         await self._engine.finish()
 
-    async def reply(self, envelope: Envelope, text: str) -> None:
-        """Say something to a message, beside its turn; handled a second time, nothing is said twice."""
-        await self._engine.workings.deliverer.reply(envelope, text)
+    async def reply(self, envelope: Envelope, text: str, *, name: str | None = None) -> None:
+        """Say something to a message, beside its turn; handled a second time, nothing is said twice.
+
+        Args:
+            name: of what may be said or not, as it depends on time; replies without one are counted.
+        """
+        await self._engine.workings.deliverer.reply(envelope, text, name=name)
 
     def active_message(self, session_id: str) -> Envelope | None:
         """The message whose turn runs in a session; None while none does, or it was cancelled."""

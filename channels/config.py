@@ -10,10 +10,10 @@ SenderPolicy = Literal["allowlist", "pairing", "open"]
 GroupPolicy = Literal["disabled", "allowlist", "open"]
 SessionScope = Literal["user", "thread", "single"]
 DispatchMode = Literal["collect", "steer", "followup"]
+Permissions = Literal["deny", "ask"]
 MemoryMode = Literal["metadata-only"]
 
 METADATA_ONLY: MemoryMode = "metadata-only"
-Permissions = Literal["deny", "ask"]
 
 DEFAULT_DISPATCH: DispatchMode = "steer"
 ANY_GROUP = "*"
@@ -80,7 +80,7 @@ class ChannelConfig:
         dispatch_mode: what becomes of a message while a turn runs; None means steer.
         block_streaming: None when answers are sent whole.
         group_history_limit: messages of a group that are remembered until it mentions the agent, 0 for none.
-        permissions: whether the people of a chat are asked when the agent wants permission for a tool.
+        permissions: what becomes of the agent's requests to use a tool; ``ask`` puts them to the chat.
         extra: what else was configured, for the adapter.
     """
 

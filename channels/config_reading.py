@@ -148,6 +148,18 @@ def read_channel(
     return ReadChannel(config, tuple(reading.warnings))
 
 
+def channel_folder(name: str, raw: Any, *, cwd: str) -> str:
+    """Where a channel works, see ``read_channel``; nothing else of it is read.
+
+    Raises:
+        ChannelConfigInvalid: it is no object, or no path is given.
+    """
+    path = f"channels.{name}"
+    if not isinstance(raw, Mapping):
+        raise ChannelConfigInvalid(f"{path}: an object is needed")
+    return _folder(_Reading(path, raw, {}), cwd)
+
+
 def _adapter_type(reading: _Reading, types: Sequence[AdapterType]) -> AdapterType:
     wanted = reading.raw.get("type")
     names = ", ".join(sorted(one.name for one in types))

@@ -75,15 +75,20 @@ class Deliverer:
         )
         await self._outbox.mark_sent(part.key, provider_id)
 
-    async def reply(self, envelope: Envelope, text: str) -> None:
+    async def reply(self, envelope: Envelope, text: str, *, name: str | None = None) -> None:
         """Say something beside turns. What can't be sent is told in the log only.
 
-        A message that is handled a second time gets no second reply of the same number.
+        A message that is handled a second time gets no second reply of the same name or number.
+
+        Args:
+            name: of what is not said each time that the message is handled; None has it counted.
         """
-        name = envelope.receipts[0] if envelope.receipts else new_uuid()
-        number = self._replies[name] = self._replies.get(name, 0) + 1
+        message = envelope.receipts[0] if envelope.receipts else new_uuid()
+        if name is None:
+            self._replies[message] = self._replies.get(message, 0) + 1
         try:
-            await self.deliver(envelope.target, text, key=f"reply:{name}:{number}")
+            key = f"reply:{message}:{name or self._replies[message]}"
+            await self.deliver(envelope.target, text, key=key)
         except DeliveryFailed as error:
             _log.warning("channel_reply_not_sent", channel=envelope.channel_name, reason=str(error))
 

@@ -48,6 +48,6 @@ class TerminalChannel(ChannelBase):
                 sender_name=person,
                 chat_id=CHAT_ID,
                 text=line,
-                message_id=new_uuid(),
+                message_id=new_uuid(),  # what is asked is known by it, in later chats too
             )
         )
