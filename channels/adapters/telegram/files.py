@@ -16,6 +16,7 @@ from channels.envelope import Attachment
 from channels.sanitizing import path_text
 from channels.timers import Timers
 from core.logs import get_logger
+from core.text import encodable
 
 MAX_FILE_BYTES = 20 * 1024 * 1024  # what Telegram gives to bots
 MAX_INLINE_BYTES = 4 * 1024 * 1024
@@ -115,6 +116,6 @@ def base_name(sent: str | None, number: int) -> str:
     Args:
         number: of the file within its message; later ones carry it, so that equal names stay apart.
     """
-    name = PurePosixPath(path_text(sent or "").replace("\\", "/").strip()).name.strip(" .")
+    name = PurePosixPath(path_text(encodable(sent or "")).replace("\\", "/").strip()).name.strip(" .")
     shown = name.encode()[-MAX_NAME_BYTES:].decode(errors="ignore") or "file"
     return f"{number}-{shown}" if number else shown
