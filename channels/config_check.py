@@ -42,7 +42,7 @@ class Finding:
 def check_channels(
     document: Any, *, environment: Mapping[str, str], cwd: str, types: Sequence[AdapterType]
 ) -> tuple[Finding, ...]:
-    """Look at all channels of a document, see ``config_reading.read_channels``."""
+    """Look at all channels of a document, see ``config_reading.read_channels``; one finding a place."""
     channels = document.get("channels") if isinstance(document, Mapping) else None
     if not isinstance(channels, Mapping):
         return (Finding("channels", "an object with a channel by each name is needed"),)
@@ -52,7 +52,10 @@ def check_channels(
         found += _refusals(path, raw, environment=environment, cwd=cwd, types=types)
         if isinstance(raw, Mapping):
             found += _strict(path, raw, types)
-    return tuple(dict.fromkeys(found))
+    first: dict[str, Finding] = {}
+    for finding in found:
+        first.setdefault(finding.path, finding)
+    return tuple(first.values())
 
 
 def _refusals(

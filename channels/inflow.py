@@ -51,7 +51,13 @@ class Inflow:
         try:
             await self._channel.handle_inbound(envelope)
         except Exception as error:  # noqa: BLE001 - the outermost frame of a message
-            reason = str(error) if isinstance(error, MemlaneError) else "something unexpected happened"
-            _log.warning("channel_message_failed", channel=envelope.channel_name, exc_info=True)
+            is_known = isinstance(error, MemlaneError)
+            reason = str(error) if is_known else "something unexpected happened"
+            _log.warning(
+                "channel_message_failed",
+                channel=envelope.channel_name,
+                reason=type(error).__name__,
+                exc_info=not is_known,
+            )
             shown = quoted(reason, MAX_REASON_CHARACTERS)
             await self._channel.tell_failure(envelope, replies.FAILED.format(reason=shown))

@@ -95,12 +95,17 @@ class TurnRunner:
         line.active = turn
         try:
             await self._prompted(turn, text, queued.images)
+        except asyncio.CancelledError:  # the process ends: what waits is for the next one
+            self._clean_up(line, turn)
+            raise
         except Exception:
             if claims and not turn.has_accepted:
                 line.is_instructed = False
-            raise
-        finally:
             self._clean_up(line, turn)
+            self._on_end(line)
+            raise
+        self._clean_up(line, turn)
+        self._on_end(line)
 
     def _is_dropped(self, line: SessionLine, queued: QueuedTurn) -> bool:
         if queued.generation == line.generation:
@@ -193,7 +198,6 @@ class TurnRunner:
             line.active = None
         if not turn.done.done():
             turn.done.set_result(None)
-        self._on_end(line)
 
 
 class _ChunkListener:

@@ -1,4 +1,4 @@
-"""Web and worker as parts that a supervisor runs: their commands and what they are told."""
+"""What a supervisor runs: the commands of the parts and what they are told."""
 
 import os
 import socket
@@ -18,6 +18,7 @@ from memlane.tether import tethered
 WORKER_GRACE_S = 6.5
 WEB_GRACE_S = 1.8
 REDIS_GRACE_S = 1.2
+CHANNELS_GRACE_S = 6.5  # they stop first, and what they wait for is a worker's
 _DRAIN_S = 5.0
 
 
@@ -67,6 +68,21 @@ def worker_part(site: Site, urls: RedisUrls) -> Part:
         "MEMLANE_ADOPT_STORE": "1" if site.settings.adopt_store else None,
     }
     return Part("worker", _spawner(own_command("worker"), changed_environment(changes)), WORKER_GRACE_S)
+
+
+def channels_part(site: Site, urls: RedisUrls) -> Part:
+    """The process that serves chat channels; it is not given the token.
+
+    Raises:
+        ConfigError: a workspace's path can't be handed on.
+    """
+    changes = {
+        **_shared(site, urls),
+        "MEMLANE_TOKEN": None,
+        "MEMLANE_CHANNELS_FILE": str(site.settings.channels_path),
+    }
+    command = own_command("channel", "run")
+    return Part("channels", _spawner(command, changed_environment(changes)), CHANNELS_GRACE_S)
 
 
 def _shared(site: Site, urls: RedisUrls) -> dict[str, str | None]:

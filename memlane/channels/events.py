@@ -7,6 +7,7 @@ from core.errors import MemlaneError
 from core.ids import WorkspaceId
 from core.logs import get_logger
 from events.chat.announcing import Announcer
+from memlane.channels.threads import beside
 
 MAX_WAITING = 1_000
 
@@ -52,6 +53,6 @@ class TurnEvents:
         data.pop("chunk", None)
         kind = f"channel_task_{event.type}"
         try:
-            await asyncio.to_thread(self._announcer.announce, self._workspace, kind, data)
+            await beside(lambda: self._announcer.announce(self._workspace, kind, data))
         except MemlaneError as error:
             _log.warning("channel_event_not_told", kind=kind, reason=error.code)

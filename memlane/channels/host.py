@@ -90,7 +90,7 @@ class ChannelHost:
             pairing=pairing_of(here.settings, config),
             ledger=StoredLedger(store, patience),
             outbox=StoredOutbox(store, patience),
-            routes=StoredRoutes(store),
+            routes=StoredRoutes(store, patience),
             memory=WorkspaceMemory(here.library, workspace.path),
             files=here.settings.home / FILES_FOLDER / workspace.id / quote(config.name, safe=""),
         )

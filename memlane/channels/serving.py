@@ -10,18 +10,34 @@ from channels.inflow import Inflow
 from core.errors import MemlaneError
 from core.ids import new_uuid
 from core.logs import get_logger
-from events.chat.store import ChannelStore, Taken
+from events.chat.store import ChannelStore, Lease, Taken
 from events.errors import ChannelLeaseLost, StorageUnavailable
 from memlane.channels.events import TurnEvents
 from memlane.channels.stores import StoredInbox
+from memlane.channels.threads import beside
 
-LEASE_MS = 15_000
-RENEW_S = 5.0
-FIRST_PAUSE_S = 1.0
-LONGEST_PAUSE_S = 60.0
 DRAIN_S = 5.0
 
 _log = get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a channel changes hands.
+
+    Attributes:
+        lease_ms: how long a process that vanished keeps it, milliseconds.
+        renew_s: how often who has it says so, and others ask, seconds; well below ``lease_ms``.
+        first_pause_s, longest_pause_s: before it is tried again after something went wrong, seconds.
+    """
+
+    lease_ms: int = 15_000
+    renew_s: float = 5.0
+    first_pause_s: float = 1.0
+    longest_pause_s: float = 60.0
+
+
+USUAL = Pace()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +52,15 @@ class Opened:
 class ServedChannel:
     """Claims a channel, serves it, and begins anew after what goes wrong."""
 
-    def __init__(self, name: str, store: ChannelStore, open_anew: Callable[[], Opened]) -> None:
+    def __init__(
+        self, name: str, store: ChannelStore, open_anew: Callable[[], Opened], *, pace: Pace = USUAL
+    ) -> None:
         """Bind the parts.
 
         Args:
             open_anew: makes the channel, each time that it is claimed.
         """
+        self._pace = pace
         self._name = name
         self._store = store
         self._open = open_anew
@@ -50,7 +69,7 @@ class ServedChannel:
 
     async def run(self) -> None:
         """Serve the channel until this is cancelled; then what runs is given a few seconds."""
-        pause_s = FIRST_PAUSE_S
+        pause_s = self._pace.first_pause_s
         while True:
             try:
                 await self._claim()
@@ -58,17 +77,20 @@ class ServedChannel:
             except MemlaneError as error:
                 _log.error("channel_stopped", channel=self._name, reason=str(error), code=error.code)
             await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
+            pause_s = min(2 * pause_s, self._pace.longest_pause_s)
 
     async def _claim(self) -> None:
         while True:
             try:
-                answer = await asyncio.to_thread(self._store.claim, self._owner, life_ms=LEASE_MS)
+                answer = await beside(self._claim_once)
             except StorageUnavailable:
-                answer = Taken(int(RENEW_S * 1000))
+                answer = Taken(int(self._pace.renew_s * 1000))
             if not isinstance(answer, Taken):
                 return
-            await asyncio.sleep(min(answer.free_in_ms / 1000, RENEW_S))
+            await asyncio.sleep(min(answer.free_in_ms / 1000, self._pace.renew_s))
+
+    def _claim_once(self) -> Lease | Taken:
+        return self._store.claim(self._owner, life_ms=self._pace.lease_ms)
 
     async def _serve(self) -> None:
         opened = self._open()
@@ -106,9 +128,9 @@ class ServedChannel:
 
     async def _renew(self) -> None:
         while True:
-            await asyncio.sleep(RENEW_S)
+            await asyncio.sleep(self._pace.renew_s)
             try:
-                answer = await asyncio.to_thread(self._store.claim, self._owner, life_ms=LEASE_MS)
+                answer = await beside(self._claim_once)
             except StorageUnavailable:
                 continue  # nobody else can claim it either
             if isinstance(answer, Taken):
@@ -116,7 +138,7 @@ class ServedChannel:
 
     async def _release(self) -> None:
         try:
-            await asyncio.to_thread(self._store.release)
+            await beside(self._store.release)
         except MemlaneError as error:
             _log.warning("channel_not_released", channel=self._name, reason=error.code)
 

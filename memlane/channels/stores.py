@@ -16,9 +16,10 @@ from channels.routes import Route, RouteKey
 from core.logs import get_logger
 from events.chat.store import ChannelStore, StoredPart
 from events.errors import StorageFull, StorageUnavailable
+from memlane.channels.threads import beside
 
 PAUSE_S = 0.5
-READ_WAIT_MS = 1_000
+READ_WAIT_MS = 500
 
 _T = TypeVar("_T")
 
@@ -29,7 +30,7 @@ _log = get_logger(__name__)
 
 
 class Patience:
-    """Asks Redis beside the event loop, again and again while it is away."""
+    """Asks Redis beside the event loop, if need be again and again while it is away."""
 
     def __init__(self, *, pause_s: float = PAUSE_S) -> None:
         self._pause_s = pause_s
@@ -42,12 +43,20 @@ class Patience:
         """
         for attempt in range(1_000_000_000):
             try:
-                return await asyncio.to_thread(call)
+                return await self.ask_once(call)
             except (StorageUnavailable, StorageFull) as error:
                 if attempt.bit_count() <= 1:  # 0, 1, 2, 4, 8…
                     _log.warning("channel_storage_away", reason=error.code, attempt=attempt)
                 await asyncio.sleep(self._pause_s)
         raise AssertionError("nobody waits that long")
+
+    async def ask_once(self, call: Callable[[], _T]) -> _T:
+        """Have a call made on another thread.
+
+        Raises:
+            MemlaneError: what it raises.
+        """
+        return await beside(call)
 
 
 class StoredLedger:
@@ -120,38 +129,46 @@ class StoredInbox:
     """An ``Inbox``."""
 
     def __init__(self, store: ChannelStore, patience: Patience) -> None:
+        """Begin with the oldest message."""
         self._store = store
         self._patience = patience
         self._taken = "0"
 
     async def put(self, envelope: Envelope, *, keys: Sequence[str]) -> bool:
         """See ``Inbox``."""
-        return await asyncio.to_thread(lambda: put_message(self._store, envelope, keys=keys))
+        return await self._patience.ask_once(lambda: put_message(self._store, envelope, keys=keys))
 
     async def take(self) -> Sequence[StoredMessage]:
         """See ``Inbox``."""
-        rows: list[tuple[str, str]] = []
-        while not rows:
-            rows = await self._patience.ask(lambda: self._store.read(after=self._taken, wait_ms=READ_WAIT_MS))
-        self._taken = rows[-1][0]
+        messages: Sequence[StoredMessage] = ()
+        while not messages:
+            messages = await self._patience.ask(lambda: self.look(wait_ms=READ_WAIT_MS))
+        return messages
+
+    def look(self, *, wait_ms: int) -> Sequence[StoredMessage]:
+        """The next messages; none if none comes in so many milliseconds, > 0."""
+        rows = self._store.read(after=self._taken, wait_ms=wait_ms)
+        if rows:
+            self._taken = rows[-1][0]
         return tuple(_message_in(receipt, body) for receipt, body in rows)
 
 
 class StoredRoutes:
     """A ``RouteStore``."""
 
-    def __init__(self, store: ChannelStore) -> None:
+    def __init__(self, store: ChannelStore, patience: Patience) -> None:
         self._store = store
+        self._patience = patience
 
     async def load(self) -> Mapping[RouteKey, Route]:
         """See ``RouteStore``."""
-        text = await asyncio.to_thread(self._store.load_routes)
+        text = await self._patience.ask_once(self._store.load_routes)
         return dict(_ROUTES.validate_json(text)) if text else {}
 
     async def save(self, routes: Mapping[RouteKey, Route]) -> None:
         """See ``RouteStore``."""
         text = _ROUTES.dump_json(list(routes.items())).decode()
-        await asyncio.to_thread(lambda: self._store.save_routes(text))
+        await self._patience.ask_once(lambda: self._store.save_routes(text))
 
 
 def put_message(store: ChannelStore, envelope: Envelope, *, keys: Sequence[str]) -> bool:

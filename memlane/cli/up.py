@@ -1,4 +1,4 @@
-"""Composition of ``memlane up``: embedded Redis, web and one worker under one supervisor."""
+"""Composition of ``memlane up``: embedded Redis, web, one worker and chat channels under one supervisor."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ from memlane.engine import find_engine
 from memlane.listening import base_url, bind, is_exposed
 from memlane.model_choice import choose_model
 from memlane.own_store import open_own_store
-from memlane.parts import REDIS_GRACE_S, RedisUrls, web_part, worker_part
+from memlane.parts import REDIS_GRACE_S, RedisUrls, channels_part, web_part, worker_part
 from memlane.run_record import recorded
 from memlane.site import Site, open_site
 from memlane.start_probe import StartProbe
@@ -67,6 +67,8 @@ def _serve(settings: Settings, signals: StopSignals, *, as_json: bool) -> str:
             sys.stderr.write(announcement.exposure())
         backlog = Backlog(redis.urls.state, [workspace.id for workspace in site.workspaces])
         parts = [web_part(site, redis.urls, listener), worker_part(site, redis.urls)]
+        if site.settings.channels_path.exists():
+            parts.append(channels_part(site, redis.urls))
         if redis.server is not None:
             parts.insert(0, Part("redis", redis.server.ensure_running, REDIS_GRACE_S, backlog.count))
         condition = StartCondition(

@@ -24,5 +24,5 @@ def stores(request):
         ledger=StoredLedger(store, patience),
         outbox=StoredOutbox(store, patience),
         inbox=StoredInbox(store, patience),
-        routes=StoredRoutes(store),
+        routes=StoredRoutes(store, patience),
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 
+from channels.config import BlockStreaming
 from channels.delivering import REPEAT_NOTE
 from channels.inflow import Inflow
 from channels.replies import INTERRUPTED
@@ -143,3 +144,27 @@ async def test_what_does_not_end_in_time_is_cut_off_and_told_by_the_next_start()
     await crash(chat)
 
     assert chat.texts == [INTERRUPTED]
+
+
+async def test_what_was_collected_when_the_process_ended_is_left_for_the_next():
+    chat = scene(dispatch_mode="collect")
+    running = await chat.say("one")
+    await chat.say("two", receipts=("r2",))
+    running.cancel()
+    await settle()
+    await chat.channel.close()
+
+    assert chat.prompted == ["one"]
+    assert [turn.record.receipts for turn in await chat.ledger.unfinished()] == [()]
+
+
+async def test_blocks_that_were_not_sent_of_a_turn_that_was_cut_off_are_given_up():
+    chat = scene(block_streaming=BlockStreaming(5, 12, 0))
+    running = await chat.say("hello")
+    chat.channel.gate = asyncio.Event()
+    chat.bridge.write("first\n\nsecond")
+    await settle()
+    await crash(chat, running)
+
+    assert chat.texts == [INTERRUPTED]
+    assert await chat.outbox.unsent() == ()

@@ -1,0 +1,23 @@
+"""Calls that block, made beside the event loop."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+_T = TypeVar("_T")
+
+
+async def beside(call: Callable[[], _T]) -> _T:
+    """Have a call made on another thread.
+
+    When the caller is cancelled it still waits for the call's end: whatever comes next comes after it.
+
+    Raises:
+        Exception: what the call raises.
+    """
+    made = asyncio.ensure_future(asyncio.to_thread(call))
+    try:
+        return await asyncio.shield(made)
+    except asyncio.CancelledError:
+        await asyncio.wait({made})
+        raise

@@ -1,0 +1,61 @@
+"""Messages, cancels, clears, crashes and restarts in any order: nothing is lost, nothing comes twice."""
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.support.channels.soak import CHATS, play
+
+WEIGHTS = {
+    "say": 30,
+    "hurry": 6,
+    "burst": 6,
+    "answer": 26,
+    "repeat": 8,
+    "cancel": 5,
+    "clear": 4,
+    "fail": 4,
+    "die": 3,
+    "wait": 4,
+    "restart": 3,
+}
+ACTIONS = st.lists(
+    st.tuples(st.sampled_from(sorted(WEIGHTS)), st.integers(0, 2), st.integers(0, 1_000)), max_size=40
+)
+MODES = ("collect", "steer", "followup")
+
+
+def drawn(seed, messages):
+    """So many messages with all that may happen between them."""
+    chance = random.Random(seed)
+    said = 0
+    while said < messages:
+        action = chance.choices(list(WEIGHTS), list(WEIGHTS.values()))[0]
+        said += {"say": 1, "hurry": 1, "burst": 3}.get(action, 0)
+        yield action, chance.randrange(CHATS), chance.randrange(1_000)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@given(actions=ACTIONS)
+@settings(
+    max_examples=15,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+def test_whatever_happens_each_message_is_answered_once_or_told_of(redis_url, mode, actions):
+    assert play(redis_url, mode, actions) == []
+
+
+@pytest.mark.parametrize(("mode", "messages"), [("steer", 500), ("collect", 200), ("followup", 200)])
+def test_hundreds_of_messages_over_twenty_chats_keep_every_promise(redis_url, mode, messages):
+    assert play(redis_url, mode, drawn(1, messages)) == []
+
+
+@pytest.mark.storm
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("seed", range(20))
+def test_many_times_five_hundred_messages_keep_every_promise(redis_url, mode, seed):
+    assert play(redis_url, mode, drawn(seed, 500)) == []
