@@ -43,7 +43,7 @@ ADAPTERS: tuple[Adapter, ...] = (
         AdapterType(
             "telegram",
             required=frozenset({"token"}),
-            extra=frozenset({"apiUrl", "proxy", "pollTimeout", "registerCommands", "permissions"}),
+            extra=frozenset({"apiUrl", "proxy", "pollTimeout", "registerCommands"}),
         ),
         "channels.adapters.telegram.channel",
     ),

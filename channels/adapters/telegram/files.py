@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,7 @@ from channels.adapters.telegram.envelopes import Media
 from channels.envelope import Attachment
 from channels.sanitizing import path_text
 from channels.timers import Timers
+from core import clock
 from core.logs import get_logger
 from core.text import encodable
 
@@ -22,6 +24,7 @@ MAX_FILE_BYTES = 20 * 1024 * 1024  # what Telegram gives to bots
 MAX_INLINE_BYTES = 4 * 1024 * 1024
 MAX_NAME_BYTES = 128
 FETCH_LIMIT_MS = 60_000
+KEPT_MS = 7 * 24 * 3_600_000
 
 TOO_LARGE = "{what} is larger than 20 MB, which is all that Telegram gives to bots, so it was left out."
 NOT_FETCHED = "{what} could not be fetched from Telegram, so it was left out. Please send it again."
@@ -100,6 +103,7 @@ class Files:
             raise AssertionError("only who has a folder saves")
         path = self._folder / place
         try:
+            remove_old(self._folder)
             path.parent.mkdir(0o700, parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
             path.touch(0o600, exist_ok=False)
@@ -108,6 +112,13 @@ class Files:
             _log.warning("channel_file_not_saved", reason=error.strerror)
             raise _LeftOut(NOT_SAVED) from None
         return path
+
+
+def remove_old(folder: Path) -> None:
+    """Remove the folders of messages that are older than ``KEPT_MS``."""
+    for one in folder.iterdir() if folder.exists() else ():
+        if clock.wall_ms() - one.stat().st_mtime_ns // 1_000_000 > KEPT_MS:
+            shutil.rmtree(one)
 
 
 def base_name(sent: str | None, number: int) -> str:

@@ -64,7 +64,7 @@ def test_what_is_no_token_is_refused_before_it_is_sent_anywhere(token):
 def test_the_keys_that_are_read_are_those_that_are_declared():
     telegram = next(one for one in TYPES if one.name == "telegram")
 
-    assert telegram.extra == OPTION_KEYS | {"permissions"}
+    assert telegram.extra == OPTION_KEYS
     assert telegram.required == {"token"}
 
 
