@@ -8,13 +8,15 @@ from telegram.error import TelegramError
 from telegram.request import HTTPXRequest
 
 from channels.adapters.telegram.options import TelegramOptions
+from channels.config import ChannelConfig
+from channels.errors import ChannelConfigInvalid
 
 SEND_TIMEOUT_S = 20.0
 CONNECT_TIMEOUT_S = 10.0
 POLL_GRACE_S = 10.0
 
-# what the client raises for an update of a shape that it does not know
-_UNREADABLE = (TypeError, KeyError, ValueError, AttributeError, OverflowError, OSError)
+# what reading raises for something of a shape that the client does not know
+UNREADABLE = (TypeError, KeyError, ValueError, AttributeError, OverflowError, OSError)
 
 
 class ApiRefused(TelegramError):
@@ -93,8 +95,21 @@ class ApiBot(Bot):
         await others.shutdown()
 
 
-def open_bot(token: str, options: TelegramOptions) -> ApiBot:
-    """Make the client; nothing is connected yet."""
+def open_bot(config: ChannelConfig, options: TelegramOptions) -> ApiBot:
+    """Make the client; nothing is connected yet.
+
+    Raises:
+        ChannelConfigInvalid: a proxy that is configured, here or in the environment, can't be used.
+    """
+    try:
+        return _bot(config.token.get_secret_value(), options)
+    except (ValueError, RuntimeError):
+        raise ChannelConfigInvalid(
+            f"channels.{config.name}.proxy: it can't be used, or that of the environment can't"
+        ) from None
+
+
+def _bot(token: str, options: TelegramOptions) -> ApiBot:
     base = options.api_url.rstrip("/")
     limits: dict[str, Any] = {"connect_timeout": CONNECT_TIMEOUT_S, "proxy": options.proxy}
     return ApiBot(
@@ -147,6 +162,6 @@ def _has_id(update: object) -> bool:
 def _readable(update: dict[str, Any]) -> dict[str, Any]:
     try:
         Update.de_json(dict(update), None)
-    except _UNREADABLE:
+    except UNREADABLE:
         return {"update_id": update["update_id"]}
     return update

@@ -43,11 +43,11 @@ class TelegramChannel(ChannelBase):
         """Make it; nothing is connected yet.
 
         Raises:
-            ChannelConfigInvalid: see ``read_options``.
+            ChannelConfigInvalid: see ``read_options`` and ``open_bot``.
         """
         super().__init__(config, bridge=bridge, parts=parts)
         self._options: TelegramOptions = read_options(config)
-        self._bot = open_bot(config.token.get_secret_value(), self._options)
+        self._bot = open_bot(config, self._options)
         self._sender = Sender(self._bot, parts.timers)
         self._typing = Typing(self._bot, parts.timers)
         files = Files(self._bot, folder=parts.files, timers=parts.timers)
@@ -97,9 +97,11 @@ class TelegramChannel(ChannelBase):
             await asyncio.wait({self._polling})
 
     async def close(self) -> None:
-        """See ``ChannelBase``."""
+        """See ``ChannelBase``; what is still being said is said after the next start."""
         await super().close()
         await self._typing.close()
+        for task in self._complaints:
+            task.cancel()
         if self._complaints:
             await asyncio.wait(set(self._complaints))
         await self._bot.close_requests()

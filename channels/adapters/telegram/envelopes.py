@@ -8,6 +8,7 @@ from telegram.constants import ChatType
 
 from channels.adapters.telegram.mentions import spoken
 from channels.envelope import AttachmentType, Envelope
+from core.text import encodable
 
 GENERAL_TOPIC = "1"
 
@@ -66,7 +67,7 @@ def arrival_of(messages: Sequence[tuple[int, Message | None]], *, channel: str, 
     envelope = Envelope(
         channel_name=channel,
         sender_id=_sender_id(first),
-        sender_name=_sender_name(first),
+        sender_name=encodable(_sender_name(first)),
         chat_id=chat_id,
         text=said.text,
         thread_id=_thread_id(first),
@@ -146,4 +147,5 @@ def _quoted(message: Message, reply: Message | None) -> str | None:
     if reply is None:
         return None
     chosen = message.quote.text if message.quote is not None else None
-    return chosen or reply.text or reply.caption
+    quoted = chosen or reply.text or reply.caption
+    return encodable(quoted) if quoted else None

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -15,12 +16,15 @@ from channels.adapters.telegram.envelopes import Media
 from channels.envelope import Attachment
 from channels.sanitizing import path_text
 from channels.timers import Timers
+from core import clock
 from core.logs import get_logger
+from core.text import encodable
 
 MAX_FILE_BYTES = 20 * 1024 * 1024  # what Telegram gives to bots
 MAX_INLINE_BYTES = 4 * 1024 * 1024
 MAX_NAME_BYTES = 128
 FETCH_LIMIT_MS = 60_000
+KEPT_MS = 7 * 24 * 3_600_000
 
 TOO_LARGE = "{what} is larger than 20 MB, which is all that Telegram gives to bots, so it was left out."
 NOT_FETCHED = "{what} could not be fetched from Telegram, so it was left out. Please send it again."
@@ -99,6 +103,7 @@ class Files:
             raise AssertionError("only who has a folder saves")
         path = self._folder / place
         try:
+            remove_old(self._folder)
             path.parent.mkdir(0o700, parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
             path.touch(0o600, exist_ok=False)
@@ -109,12 +114,19 @@ class Files:
         return path
 
 
+def remove_old(folder: Path) -> None:
+    """Remove the folders of messages that are older than ``KEPT_MS``."""
+    for one in folder.iterdir() if folder.exists() else ():
+        if clock.wall_ms() - one.stat().st_mtime_ns // 1_000_000 > KEPT_MS:
+            shutil.rmtree(one)
+
+
 def base_name(sent: str | None, number: int) -> str:
     """A name to save a file under: the last part of what its sender called it, without what is unsafe.
 
     Args:
         number: of the file within its message; later ones carry it, so that equal names stay apart.
     """
-    name = PurePosixPath(path_text(sent or "").replace("\\", "/").strip()).name.strip(" .")
+    name = PurePosixPath(path_text(encodable(sent or "")).replace("\\", "/").strip()).name.strip(" .")
     shown = name.encode()[-MAX_NAME_BYTES:].decode(errors="ignore") or "file"
     return f"{number}-{shown}" if number else shown

@@ -4,17 +4,21 @@ from collections.abc import Callable, Sequence
 
 from telegram import Bot, Update
 
+from channels.adapters.telegram.api import UNREADABLE
 from channels.adapters.telegram.envelopes import Arrival, arrival_of
 from channels.adapters.telegram.files import Fetched, Files
 from channels.config import ChannelConfig
 from channels.envelope import Envelope
 from channels.gating import Pairing, group_verdict, is_let_in
 from channels.inbox import Inbox
+from core.logs import get_logger
 
 LEFT_OUT = "[Left out of this message: {complaint}]"
 
 Complain = Callable[[Envelope, str], None]
 """Tells the sender of a message what became of it; does not wait for that."""
+
+_log = get_logger(__name__)
 
 
 class Intake:
@@ -35,8 +39,7 @@ class Intake:
         Raises:
             MemlaneError: it may not have been stored; the same updates may be taken again.
         """
-        messages = [(update.update_id, update.message) for update in updates]
-        arrival = arrival_of(messages, channel=self._config.name, bot=self._bot.bot)
+        arrival = self._arrival(updates)
         if arrival is None:
             return
         fetched = await self._fetched(arrival)
@@ -45,6 +48,14 @@ class Intake:
         if is_nothing or await self._inbox.put(envelope, keys=arrival.keys):
             for complaint in fetched.complaints:
                 complain(arrival.envelope, complaint)
+
+    def _arrival(self, updates: Sequence[Update]) -> Arrival | None:
+        messages = [(update.update_id, update.message) for update in updates]
+        try:
+            return arrival_of(messages, channel=self._config.name, bot=self._bot.bot)
+        except UNREADABLE as error:  # the next poll would bring it again, and again
+            _log.error("channel_message_unreadable", channel=self._config.name, kind=type(error).__name__)
+            return None
 
     async def _fetched(self, arrival: Arrival) -> Fetched:
         envelope = arrival.envelope

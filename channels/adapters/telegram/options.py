@@ -11,7 +11,7 @@ from channels.errors import ChannelConfigInvalid
 API_URL = "https://api.telegram.org"
 LONGEST_POLL_S = 50  # what Telegram grants
 
-_TOKEN = re.compile(r"\d+:[A-Za-z0-9_-]+")
+_TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
 
 
 class TelegramOptions(BaseModel):
@@ -27,7 +27,7 @@ class TelegramOptions(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, frozen=True)
 
     api_url: str = Field(API_URL, pattern=r"^https?://[^/\s]+[^\s]*$")
-    proxy: str | None = Field(None, pattern=r"^(?:https?|socks5h?)://[^\s]+$")
+    proxy: str | None = Field(None, pattern=r"^(?:https?|socks5h?)://[^/\s]+/?$")
     poll_timeout: int = Field(30, ge=1, le=LONGEST_POLL_S, strict=True)
     register_commands: bool = Field(default=False, strict=True)
 

@@ -7,7 +7,7 @@ from telegram import Bot
 from telegram.constants import ChatAction
 from telegram.error import TelegramError
 
-from channels.adapters.telegram.api import reason_of
+from channels.adapters.telegram.backoff import fault_of
 from channels.timers import Timers, pause
 from core.logs import get_logger
 
@@ -55,10 +55,13 @@ class Typing:
 
     async def _show(self, place: Place) -> None:
         while True:
+            asked_ms = 0
             try:
                 await self._bot.send_chat_action(
                     place.chat_id, ChatAction.TYPING, message_thread_id=place.thread_id
                 )
             except TelegramError as error:
-                _log.debug("channel_typing_not_shown", reason=reason_of(error))
-            await pause(REPEAT_MS, self._timers)
+                fault = fault_of(error)
+                _log.debug("channel_typing_not_shown", reason=fault.reason)
+                asked_ms = fault.retry_after_ms
+            await pause(max(REPEAT_MS, asked_ms), self._timers)

@@ -7,7 +7,7 @@ import pytest
 
 from channels.config import ChannelConfig
 from channels.envelope import Envelope
-from channels.errors import DeliveryFailed
+from channels.errors import ChatServiceUnreachable, DeliveryFailed
 from channels.parts import ChannelParts
 from channels.replies import INTERRUPTED
 from core.ids import WorkspaceId
@@ -42,12 +42,17 @@ class Telling(RecordingChannel):
         super().__init__(config, bridge=bridge, parts=parts)
         self.news = asyncio.Event()
         self.refuses_to_connect = 0
+        self.deafness = asyncio.Event()
 
     async def connect(self):
         await super().connect()
         self.news.set()
         if self.refuses_to_connect:
             raise DeliveryFailed("no such token")
+
+    async def watch(self):
+        await self.deafness.wait()
+        raise ChatServiceUnreachable("the token was revoked")
 
     async def send_message(self, chat_id, text, *, thread_id=None, delivery_id=None):
         sent = await super().send_message(chat_id, text, thread_id=thread_id)
@@ -213,3 +218,18 @@ async def test_a_channel_that_can_t_connect_is_tried_again(place):
     await process.stop()
 
     assert len(process.channels) == 3
+
+
+async def test_a_channel_that_hears_no_more_is_opened_anew(place):
+    process = place()
+    await process.until(lambda one: one.channels and "connect" in one.channels[0].log)
+    process.channels[0].deafness.set()
+    await process.until(lambda one: len(one.channels) == 2)
+    process.say("still there?", key="m1")
+    await process.until(prompted())
+    process.bridge.answer("Yes")
+    await process.until(sent())
+    await process.stop()
+
+    assert "disconnect" in process.channels[0].log
+    assert process.channels[1].sent == [("c1", None, "Yes")]

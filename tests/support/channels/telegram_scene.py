@@ -111,10 +111,11 @@ class TelegramScene:
     config: ChannelConfig
     folder: Path | None = None
     pairing: StubbornPairing = field(default_factory=StubbornPairing)
+    bridge: Any = None
 
     def __post_init__(self):
         self.timers = WatchedTimers(self.facts)
-        self.bridge = AwaitedBridge(self.facts)
+        self.bridge = self.bridge or AwaitedBridge(self.facts)
         self.inbox = FlakyInbox(self.facts)
         self.ledger, self.outbox = VolatileLedger(), VolatileOutbox()
         self.channel = self.open()
@@ -185,8 +186,8 @@ def telegram_config(url, **config):
 
 
 @asynccontextmanager
-async def telegram_scene(*, folder=None, connected=True, pairing=None, **config):
-    """A channel that everybody may use, unless told otherwise."""
+async def telegram_scene(*, folder=None, connected=True, pairing=None, bridge=None, **config):
+    """A channel that everybody may use, unless told otherwise; its agent is scripted, unless one is given."""
     facts = Facts()
     async with fake_telegram(facts) as fake:
         scene = TelegramScene(
@@ -195,6 +196,7 @@ async def telegram_scene(*, folder=None, connected=True, pairing=None, **config)
             telegram_config(fake.url, **config),
             folder=folder,
             pairing=pairing or StubbornPairing(),
+            bridge=bridge,
         )
         try:
             if connected:

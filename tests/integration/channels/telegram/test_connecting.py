@@ -1,10 +1,14 @@
 """How a Telegram channel begins, over real HTTP."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from pydantic import SecretStr
 
-from channels.errors import ChannelCredentialsRefused, ChatServiceUnreachable
-from tests.support.channels.fake_telegram import RESET, fake_telegram, refusal
+from channels.errors import ChannelConfigInvalid, ChannelCredentialsRefused, ChatServiceUnreachable
+from tests.support.channels.fake_telegram import RESET, TOKEN, fake_telegram, refusal
 from tests.support.channels.telegram_scene import telegram_scene
 
 
@@ -69,3 +73,25 @@ async def test_requests_go_through_the_proxy_of_the_environment(monkeypatch):
         async with telegram_scene(extra={"apiUrl": "http://api.invalid"}):
             assert all(call.is_proxied for call in proxy.calls)
             assert proxy.called("getMe")
+
+
+async def test_a_proxy_of_the_environment_that_can_t_be_used_is_told(monkeypatch):
+    monkeypatch.setenv("HTTPS_PROXY", "carrier-pigeon://127.0.0.1")
+    with pytest.raises(ChannelConfigInvalid, match=r"channels\.team\.proxy"):
+        async with telegram_scene():
+            pass
+
+
+def test_neither_token_nor_text_is_logged():
+    talk = subprocess.run(
+        [sys.executable, "-m", "tests.support.channels.telegram_talk"],
+        cwd=Path(__file__).parents[4],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "channel_deaf" in talk.stderr
+    assert "channel_message_changed" in talk.stderr
+    assert TOKEN.partition(":")[2] not in talk.stderr
+    assert "a secret" not in talk.stderr

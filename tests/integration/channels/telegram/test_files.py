@@ -1,9 +1,12 @@
 """What comes with messages to Telegram, over real HTTP."""
 
 import base64
+import os
 
 import pytest
 
+from channels.adapters.telegram.files import KEPT_MS
+from core import clock
 from tests.support.channels.fake_telegram import HANG, RESET, refusal
 from tests.support.channels.scene import StubbornPairing
 from tests.support.channels.telegram_scene import GROUP, telegram_scene
@@ -151,3 +154,17 @@ async def test_without_a_folder_documents_are_declined_and_pictures_taken():
         scene.fake.write(photo=PHOTO)
 
         assert len((await scene.bridge.prompted()).images) == 1
+
+
+async def test_files_are_kept_for_a_week(tmp_path):
+    long_ago_s = (clock.wall_ms() - KEPT_MS) / 1000 - 1
+    for name in ("7-1", "7-2"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "old.txt").touch()
+    os.utime(tmp_path / "7-1", (long_ago_s, long_ago_s))
+    async with telegram_scene(folder=tmp_path) as scene:
+        scene.fake.files["doc"] = b"data"
+        scene.fake.write(document=document("notes.txt"), message_id=33)
+        await scene.stored()
+
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["7-2", "7-33"]

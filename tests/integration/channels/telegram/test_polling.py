@@ -234,3 +234,13 @@ async def test_the_same_message_in_another_update_is_a_repeat():
 
         await scene.stored(2)
         assert [one.text for one in scene.inbox.stored] == ["hello", "other"]
+
+
+async def test_half_a_character_is_no_reason_to_lose_a_message():
+    async with telegram_scene() as scene:
+        person = {"id": 7, "is_bot": False, "first_name": "A\ud83d"}
+        quoted = {"message_id": 1, "date": 1, "chat": {"id": 7, "type": "private"}, "text": "q\ud83d"}
+        scene.fake.write("half \ud83d", reply_to_message=quoted, **{"from": person})
+        found = await scene.stored()
+
+        assert (found.text, found.sender_name, found.referenced_text) == ("half \ufffd", "A\ufffd", "q\ufffd")
