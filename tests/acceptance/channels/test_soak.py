@@ -1,8 +1,10 @@
 """Messages, cancels, clears, crashes and restarts in any order: nothing is lost, nothing comes twice."""
 
+import logging
 import random
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +27,15 @@ ACTIONS = st.lists(
     st.tuples(st.sampled_from(sorted(WEIGHTS)), st.integers(0, 2), st.integers(0, 1_000)), max_size=40
 )
 MODES = ("collect", "steer", "followup")
+
+
+@pytest.fixture(autouse=True)
+def few_words():
+    """Thousands of lines about what is meant to happen would take most of the time."""
+    before = structlog.get_config()
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
+    yield
+    structlog.configure(**before)
 
 
 def drawn(seed, messages):
