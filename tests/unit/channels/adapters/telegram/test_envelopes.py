@@ -178,6 +178,33 @@ def test_what_telegram_itself_tells_is_passed_over():
     assert envelope(new_chat_title="Other") is None
 
 
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"location": {"latitude": 52.5, "longitude": 13.4}}, "[location: 52.5, 13.4]"),
+        ({"contact": {"first_name": "Bea", "phone_number": "+49 30 1"}}, "[contact: Bea, +49 30 1]"),
+        (
+            {
+                "sticker": {
+                    "file_id": "s",
+                    "file_unique_id": "s",
+                    "type": "regular",
+                    "width": 1,
+                    "height": 1,
+                    "is_animated": False,
+                    "is_video": False,
+                    "emoji": "👍",
+                }
+            },
+            "👍",
+        ),
+    ],
+    ids=["location", "contact", "sticker"],
+)
+def test_what_is_no_text_is_put_into_words(facts, text):
+    assert envelope(**facts).text == text
+
+
 def test_an_update_without_a_message_is_passed_over():
     assert arrival_of([(1, Update(1).message)], channel="team", bot=BOT) is None
 
