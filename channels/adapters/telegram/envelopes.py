@@ -143,10 +143,8 @@ def _sender_name(message: Message) -> str:
 
 
 def _thread_id(message: Message) -> str | None:
-    """The topic; replies of groups without topics carry a thread of their own, where nothing can be sent."""
-    if message.message_thread_id is None or not (message.is_topic_message or message.chat.is_forum):
-        return None
-    return str(message.message_thread_id)
+    """The topic; replies outside of topics carry a thread of their own, where nothing can be sent."""
+    return str(message.message_thread_id) if message.is_topic_message else None
 
 
 def _answered(message: Message) -> Message | None:

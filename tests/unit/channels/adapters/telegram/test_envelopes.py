@@ -149,8 +149,9 @@ def test_what_stands_in_a_topic_is_no_reply_to_the_bot_that_made_it():
     assert (found.thread_id, found.is_reply_to_bot, found.referenced_text) == ("42", False, None)
 
 
-def test_the_thread_of_replies_in_a_group_without_topics_is_no_topic():
-    assert envelope("hello", message_thread_id=42).thread_id is None
+@pytest.mark.parametrize("chat", [GROUP, FORUM], ids=["group", "general topic"])
+def test_the_thread_of_replies_outside_of_topics_is_no_topic(chat):
+    assert envelope("hello", chat=chat, message_thread_id=42).thread_id is None
 
 
 def test_an_administrator_who_stays_unnamed_is_the_group():
