@@ -68,6 +68,7 @@ class ChannelBase(SilentHooks, ABC):
         At once for one that is not for the agent, is answered here, or is collected while a turn runs.
 
         Raises:
+            TurnCalledOff: its turn raised after it was cancelled.
             Exception: what its turn raised. Observers have been told by then, the chat has not.
         """
         await self._engine.handle(envelope)
@@ -107,10 +108,9 @@ class ChannelBase(SilentHooks, ABC):
         """Whether the sender may act on a message's session: anybody on their own, else who is listed."""
         return self._engine.workings.may_act(envelope)
 
-    async def tell_failure(self, envelope: Envelope, text: str) -> None:
-        """Say that a message came to nothing; it is done with by that."""
-        await self._engine.workings.deliverer.reply(envelope, text)
-        await self._engine.workings.settler.settle(envelope.receipts, "failed")
+    async def tell_failure(self, envelope: Envelope, error: Exception) -> None:
+        """Say that a message came to nothing, unless it was called off; it is done with by that."""
+        await self._engine.tell_failure(envelope, error)
 
     def forget_context(self) -> None:
         """Have every session told its context again before its next turn, as after memory changed."""
@@ -162,6 +162,5 @@ class ChannelBase(SilentHooks, ABC):
         turn = self._engine.workings.lines.active_turn(session_id)
         if turn is None:
             await self.send_message(chat_id, full_text)
-            return
-        target = turn.envelope.target
-        await self._engine.workings.deliverer.deliver(target, full_text, key=turn.id, turn_id=turn.id)
+        else:
+            await self._engine.output.send(turn, [full_text])

@@ -1,6 +1,7 @@
 """Calling off a turn: by command, by a newer message, with its session, or because its time is up."""
 
 import asyncio
+from typing import Any
 
 from channels.lifecycle import CancelReason
 from channels.timers import settled_within
@@ -30,10 +31,15 @@ class Canceller:
             False when its answer came first, or the agent could not be told.
         """
         if turn.is_delivering or turn.has_ended:
-            return False
+            return turn.is_cancelled
         turn.cancel_pending = not turn.is_cancelled
         request = self._ask(turn, "cancel_command")
-        await asyncio.wait({request})
+        deciding: set[asyncio.Future[Any]] = {request, turn.done}
+        await asyncio.wait(deciding, return_when=asyncio.FIRST_COMPLETED)
+        if not request.done():
+            return turn.is_cancelled
+        if request.result():
+            self._drop_what_it_collects(turn)
         return request.result()
 
     def at_once(self, turn: Turn, reason: CancelReason) -> None:
@@ -86,7 +92,8 @@ class Canceller:
 
     async def _is_told(self, turn: Turn) -> bool:
         try:
-            await self._workings.bridge().cancel_session(turn.session_id)
+            bridge = turn.bridge or self._workings.bridge()
+            await bridge.cancel_session(turn.session_id)
         except MemlaneError as error:
             _log.warning(f"cancelSession failed for session={turn.session_id}", reason=str(error))
             return False
@@ -97,8 +104,12 @@ class Canceller:
         turn.cancel_pending = False
         self._silence(turn)
         if reason == "cancel_command":
-            self._workings.drop_buffer(turn.session_id)
+            self._drop_what_it_collects(turn)
         self._observer.cancelled(turn, reason)
+
+    def _drop_what_it_collects(self, turn: Turn) -> None:
+        if self._workings.lines.active_turn(turn.session_id) is turn:
+            self._workings.drop_buffer(turn.session_id)
 
     @staticmethod
     def _silence(turn: Turn) -> None:

@@ -52,7 +52,7 @@ class Clearer:
                 self.evict(turn)
         line.is_instructed = False
         await works.router.save()
-        works.lines.drop_if_idle(session_id)
+        works.drop_unused_line(session_id)
 
     def evict(self, turn: Turn) -> None:
         """Wait no more for a turn that does not end."""

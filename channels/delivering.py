@@ -1,6 +1,7 @@
 """Sends messages to a chat service, each noted before and after."""
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from channels.envelope import Envelope, Target
@@ -9,6 +10,7 @@ from channels.outbox import OutboundPart, Outbox
 from core.ids import new_uuid
 from core.logs import get_logger
 
+MAX_COUNTED = 10_000
 REPEAT_NOTE = "(This may be a repeat: sending it was interrupted.)"
 
 _log = get_logger(__name__)
@@ -40,7 +42,7 @@ class Deliverer:
         self._outbox = outbox
         self._replies: dict[str, int] = {}
 
-    async def deliver(self, target: Target, text: str, *, key: str, turn_id: str | None = None) -> None:
+    async def deliver(self, target: Target, text: str, *, key: str) -> None:
         """Send a message, in as many parts as it takes, in their order.
 
         Args:
@@ -49,15 +51,38 @@ class Deliverer:
         Raises:
             DeliveryFailed: a part could not be sent; neither were those after it, and none will be.
         """
+        parts = self.cut(target, text, key=key)
+        await self.store(parts)
+        await self.send_all(parts)
+
+    def cut(
+        self, target: Target, text: str, *, key: str, turn_id: str | None = None
+    ) -> Sequence[OutboundPart]:
+        """The parts of a message, as the chat service takes them."""
         texts = self._service.split_message(text)
-        parts = [OutboundPart(f"{key}:{n}", target, part, turn_id) for n, part in enumerate(texts)]
+        return [OutboundPart(f"{key}:{n}", target, part, turn_id) for n, part in enumerate(texts)]
+
+    async def store(self, parts: Sequence[OutboundPart]) -> None:
+        """Have parts outlive the process until they are sent."""
         await self._outbox.add(parts)
-        for n, part in enumerate(parts):
-            try:
-                await self.send(part)
-            except DeliveryFailed:
-                await self._outbox.give_up([later.key for later in parts[n:]])
-                raise
+
+    async def send_all(
+        self, parts: Sequence[OutboundPart], *, is_wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Send parts that were stored, in their order; what is not wanted any more by then is given up.
+
+        Raises:
+            DeliveryFailed: as ``deliver``.
+        """
+        left = deque(parts)
+        try:
+            while left and is_wanted():
+                await self.send(left[0])
+                left.popleft()
+        except DeliveryFailed:
+            await self._give_up(left)
+            raise
+        await self._give_up(left)
 
     async def send(self, part: OutboundPart) -> None:
         """Send one part, unless it was sent before; one that may have been says so.
@@ -84,15 +109,20 @@ class Deliverer:
             name: of what is not said each time that the message is handled; None has it counted.
         """
         message = envelope.receipts[0] if envelope.receipts else new_uuid()
-        if name is None:
-            self._replies[message] = self._replies.get(message, 0) + 1
         try:
-            key = f"reply:{message}:{name or self._replies[message]}"
+            key = f"reply:{message}:{name or self._count(message)}"
             await self.deliver(envelope.target, text, key=key)
         except DeliveryFailed as error:
             _log.warning("channel_reply_not_sent", channel=envelope.channel_name, reason=str(error))
 
-    def forget(self, receipts: Sequence[str]) -> None:
-        """Count the replies to messages no more: they are done with."""
-        for receipt in receipts:
-            self._replies.pop(receipt, None)
+    def _count(self, name: str) -> int:
+        """The number of a message's next reply; also after its turn, which may have asked something."""
+        number = self._replies.pop(name, 0) + 1
+        self._replies[name] = number
+        if len(self._replies) > MAX_COUNTED:
+            del self._replies[next(iter(self._replies))]
+        return number
+
+    async def _give_up(self, parts: Sequence[OutboundPart]) -> None:
+        if parts:
+            await self._outbox.give_up([part.key for part in parts])

@@ -42,7 +42,7 @@ class Dispatcher:
             if mode == "collect":
                 await self._collect(line, Buffered(text, envelope, turn.images))
                 return
-            if mode == "steer" and self._steers(active, envelope):
+            if mode == "steer" and self._steers(line, active, envelope):
                 text = f"{replies.STEER_NOTE}\n\n{text}"
         queued = QueuedTurn(
             envelope,
@@ -53,7 +53,10 @@ class Dispatcher:
             is_command=is_command,
         )
         line.is_instructed = True
-        await line.enqueue(lambda: self._runner.run(line, queued))
+        try:
+            await line.enqueue(lambda: self._runner.run(line, queued))
+        finally:
+            self._workings.drop_unused_line(line.session_id)
 
     async def _collect(self, line: SessionLine, message: Buffered) -> None:
         if line.has_room(message.text):
@@ -62,21 +65,19 @@ class Dispatcher:
         await self._workings.deliverer.reply(message.envelope, replies.BUSY)
         await self._workings.settler.settle(message.envelope.receipts, "dropped")
 
-    def _steers(self, active: Turn, envelope: Envelope) -> bool:
+    def _steers(self, line: SessionLine, active: Turn, envelope: Envelope) -> bool:
         """Cancel the turn that runs for a newer message; tells whether that was done, now or before."""
-        if active.is_delivering:  # its answer is on its way: both get one
+        if active.is_committed:  # its answer is on its way: both get one
             return False
         who = sender_name(envelope.sender_name)
         if not self._workings.may_act(envelope):
             _log.info(f"steer denied for {who}; queuing instead", session=active.session_id)
             return False
         self._canceller.at_once(active, "steer")
-        self._look_after(active)
+        self._look_after(line, active)
         return True
 
-    def _look_after(self, active: Turn) -> None:
-        line = self._workings.lines.of(active.session_id)
-
+    def _look_after(self, line: SessionLine, active: Turn) -> None:
         def look() -> None:
             if line.active is active:
                 _log.warning(f"steer queued behind active turn for session {active.session_id}")
@@ -88,8 +89,14 @@ class Dispatcher:
 class Collected:
     """Hands what was collected during a turn to the inbound flow, as one message a chat."""
 
-    def __init__(self, re_enter: Callable[[Envelope], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        re_enter: Callable[[Envelope], Awaitable[None]],
+        *,
+        tell_failure: Callable[[Envelope, Exception], Awaitable[None]],
+    ) -> None:
         self._re_enter = re_enter
+        self._tell_failure = tell_failure
         self._under_way: set[asyncio.Task[None]] = set()
 
     def drain(self, line: SessionLine) -> None:
@@ -117,13 +124,14 @@ class Collected:
         merged = _merged(messages)
         try:
             await self._re_enter(merged)
-        except Exception as error:  # noqa: BLE001 - nobody waits for it; its turn has told its failure
+        except Exception as error:  # noqa: BLE001 - the outermost frame of a message
             _log.warning(
                 f"lost {len(messages)} collected message(s)",
                 session=session_id,
                 sender=sender_name(merged.sender_name),
                 reason=log_text(str(error), MAX_ERROR_CHARACTERS),
             )
+            await self._tell_failure(merged, error)
 
 
 def _merged(messages: Sequence[Buffered]) -> Envelope:

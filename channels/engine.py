@@ -13,6 +13,7 @@ from channels.config import ChannelConfig
 from channels.delivering import ChatService, Deliverer
 from channels.dispatching import Collected, Dispatcher
 from channels.envelope import Envelope
+from channels.errors import TurnCalledOff
 from channels.gating import group_verdict, sender_verdict
 from channels.group_history import GroupHistory
 from channels.hooks import Hooks
@@ -54,7 +55,7 @@ def assemble(
         parts=parts,
         observer=Observer(adapter, channel=config.name, identity=identity, memory_scope=memory_scope),
         deliverer=deliverer,
-        settler=Settler(parts.ledger, deliverer),
+        settler=Settler(parts.ledger),
         router=Router(config, bridge=bridge, store=parts.routes),
         lines=SessionLines(),
         history=GroupHistory(),
@@ -72,7 +73,7 @@ class Engine:
         self._clearer = Clearer(workings, self._canceller)
         commands = LocalCommands(workings, self._canceller, self._clearer)
         self.commands = commands.table
-        self._collected = Collected(self.enter)
+        self._collected = Collected(self.enter, tell_failure=self.tell_failure)
         runner = TurnRunner(
             workings,
             self._canceller,
@@ -80,6 +81,7 @@ class Engine:
             on_end=self._collected.drain,
             re_route=self.enter,
         )
+        self.output = runner.output
         self._dispatcher = Dispatcher(workings, self._canceller, runner)
         self._expiring: set[asyncio.Task[None]] = set()
 
@@ -100,6 +102,12 @@ class Engine:
         is_command = self._is_recognized(envelope, session_id)
         turn = render_turn(envelope, config=works.config, is_recognized=is_command)
         await self._dispatcher.dispatch(line, envelope, turn, is_command=is_command)
+
+    async def tell_failure(self, envelope: Envelope, error: Exception) -> None:
+        """Say that a message came to nothing, see ``ChannelBase.tell_failure``."""
+        if not isinstance(error, TurnCalledOff):
+            await self.workings.deliverer.reply(envelope, replies.failure_text(error))
+        await self.workings.settler.settle(envelope.receipts, "failed")
 
     async def finish(self) -> None:
         """Give up what nobody waits for, and wait for what is still to be noted or told."""
@@ -123,11 +131,11 @@ class Engine:
             works.observer.tool_call(turn, call, session_id=session_id, chat_id=chat_id)
 
     def session_died(self, session_id: str) -> None:
-        """Route nobody there any more; a prompt that runs in it raises by itself."""
+        """Route nobody there any more, what waits there neither; a prompt that runs raises by itself."""
         self.workings.router.forget(session_id)
         line = self.workings.lines.find(session_id)
         if line is not None:
-            line.is_instructed = False
+            line.is_retired = True
             self.workings.lines.drop_if_idle(session_id)
 
     async def _is_admitted(self, envelope: Envelope) -> bool:

@@ -1,6 +1,6 @@
 """What can go wrong in a channel."""
 
-from core.errors import ConfigError, DependencyError
+from core.errors import ConfigError, DependencyError, StateError
 
 
 class ChannelConfigInvalid(ConfigError):
@@ -21,6 +21,12 @@ class DeliveryFailed(DependencyError):
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class TurnCalledOff(StateError):
+    """A turn raised after it was cancelled: who asked for it knows already that there is no answer."""
+
+    code = "channel_turn_called_off"
 
 
 class AgentSessionFailed(DependencyError):

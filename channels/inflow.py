@@ -2,15 +2,12 @@
 
 import asyncio
 
-from channels import replies
 from channels.base import ChannelBase
 from channels.envelope import Envelope
 from channels.inbox import Inbox
-from channels.sanitizing import quoted
 from core.errors import MemlaneError
 from core.logs import get_logger
 
-MAX_REASON_CHARACTERS = 200
 MAX_UNDER_WAY = 1_000
 
 _log = get_logger(__name__)
@@ -51,13 +48,10 @@ class Inflow:
         try:
             await self._channel.handle_inbound(envelope)
         except Exception as error:  # noqa: BLE001 - the outermost frame of a message
-            is_known = isinstance(error, MemlaneError)
-            reason = str(error) if is_known else "something unexpected happened"
             _log.warning(
                 "channel_message_failed",
                 channel=envelope.channel_name,
                 reason=type(error).__name__,
-                exc_info=not is_known,
+                exc_info=not isinstance(error, MemlaneError),
             )
-            shown = quoted(reason, MAX_REASON_CHARACTERS)
-            await self._channel.tell_failure(envelope, replies.FAILED.format(reason=shown))
+            await self._channel.tell_failure(envelope, error)

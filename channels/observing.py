@@ -123,9 +123,7 @@ class Observer:
 
     def _tell(self, turn: Turn, event: ChannelTaskLifecycleEvent) -> None:
         def told(error: str) -> str:
-            return (
-                f"[{self._channel}] onTaskLifecycle threw for {event.type} session {turn.session_id}: {error}"
-            )
+            return self._line(f"onTaskLifecycle threw for {event.type} session {turn.session_id}", error)
 
         for tell in (self._hooks.on_task_lifecycle, *self.listeners):
             self._runner.fire(told, tell, event)

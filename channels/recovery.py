@@ -17,7 +17,11 @@ _log = get_logger(__name__)
 async def recover(works: Workings) -> None:
     """Send what was on its way, and end the turns that were cut off; each turn ends once."""
     unsent = list(await works.parts.outbox.unsent())
-    for turn in await works.parts.ledger.unfinished():
+    unfinished = await works.parts.ledger.unfinished()
+    begun = {turn.record.turn_id for turn in unfinished}
+    ended = [part.key for part in unsent if part.turn_id is not None and part.turn_id not in begun]
+    await works.parts.outbox.give_up(ended)
+    for turn in unfinished:
         parts = [part for part in unsent if part.turn_id == turn.record.turn_id]
         await _finish(works, turn, parts)
     await _send(works, [part for part in unsent if part.turn_id is None])

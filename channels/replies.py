@@ -8,8 +8,10 @@ from channels.envelope import Envelope
 from channels.identity import ChannelRuntimeIdentity, ChannelRuntimeMemoryScope
 from channels.sanitizing import quoted
 from core.chat import AgentCommand
+from core.errors import MemlaneError
 
 MAX_SHOWN_CHARACTERS = 128
+MAX_REASON_CHARACTERS = 200
 
 CANCELLED = "Cancelled current request."
 NOT_CANCELLED = "Failed to cancel current request."
@@ -22,6 +24,7 @@ BUSY = "Too many messages are waiting already, so this one was not taken. Send i
 TIMED_OUT = "That took too long and was cancelled."
 INTERRUPTED = "The service was restarted while it worked on this. Please send it again."
 FAILED = "Sorry, that failed: {reason}"
+UNEXPECTED = "something unexpected happened"
 STEER_NOTE = "[The previous request has been cancelled because of this newer message.]"
 
 
@@ -47,6 +50,12 @@ def help_text(extra: Iterable[str], agent_commands: Sequence[AgentCommand], *, i
         said = f" - {_shown(command.description)}" if command.description else ""
         lines.append(f"/{_shown(command.name)}{said}")
     return "\n".join(lines)
+
+
+def failure_text(error: Exception) -> str:
+    """What a chat is told of an error; of one that nobody foresaw only that there was one."""
+    reason = str(error) if isinstance(error, MemlaneError) else UNEXPECTED
+    return FAILED.format(reason=quoted(reason, MAX_REASON_CHARACTERS))
 
 
 def who_text(

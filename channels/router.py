@@ -90,7 +90,8 @@ class Router:
 
     def forget(self, session_id: str) -> bool:
         """Note that a session is no more, at once; tells whether anybody was routed to it."""
-        self._died.add(session_id)
+        if self._opening:
+            self._died.add(session_id)
         keys = [key for key, route in self._routes.items() if route.session_id == session_id]
         for key in keys:
             del self._routes[key]
@@ -102,13 +103,18 @@ class Router:
     def _reserve(self, key: RouteKey, work: Coroutine[Any, Any, str]) -> "asyncio.Task[str]":
         task = asyncio.create_task(work)
         self._opening[key] = task
-        task.add_done_callback(lambda _: self._opening.pop(key, None))
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        task.add_done_callback(lambda done: self._opened(key, done))
         return task
+
+    def _opened(self, key: RouteKey, task: "asyncio.Task[str]") -> None:
+        del self._opening[key]
+        if not self._opening:
+            self._died.clear()
+        if not task.cancelled():
+            task.exception()  # told to those who wait for it, if any do
 
     async def _create(self, key: RouteKey, envelope: Envelope) -> str:
         for _ in range(CREATION_ATTEMPTS):
-            self._died.clear()
             config = self._config
             session_id = await self._bridge().new_session(
                 config.cwd, mode=config.approval_mode, model=config.model
@@ -124,6 +130,8 @@ class Router:
     async def _load(self, key: RouteKey, route: Route) -> str:
         try:
             session_id = await self._bridge().load_session(route.session_id, cwd=route.cwd)
+            if session_id in self._died:
+                raise AgentSessionFailed("the agent's session died while it was restored")
         except MemlaneError as error:
             _log.info("channel_session_not_restored", channel=self._config.name, reason=error.code)
             raise

@@ -32,7 +32,7 @@ class SessionLine:
 
     Attributes:
         generation: grows when what waits is not wanted any more.
-        is_retired: what waits belongs into another session.
+        is_retired: the session is of no use any more; what waits belongs into another one.
         is_instructed: whether the agent was told the context, or a turn that waits will.
         disarm_steer_timer: calls off the look at whether a steered turn is still active.
     """
@@ -64,9 +64,10 @@ class SessionLine:
         return self._tail
 
     def has_room(self, text: str) -> bool:
-        """Whether one more message can be collected."""
+        """Whether one more message can be collected; one always can, so that none is too long."""
         characters = sum(len(one.text) for one in self.buffer) + len(text)
-        return len(self.buffer) < MAX_BUFFERED_MESSAGES and characters <= MAX_BUFFERED_CHARACTERS
+        is_small = len(self.buffer) < MAX_BUFFERED_MESSAGES and characters <= MAX_BUFFERED_CHARACTERS
+        return is_small or not self.buffer
 
     def take_buffer(self) -> list[Buffered]:
         """What was collected, which is forgotten here."""

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-from channels.delivering import Deliverer
 from channels.ledger import Settlement, TurnLedger
 from channels.lifecycle import TerminalType
 from channels.turn import Turn
@@ -12,16 +11,14 @@ from channels.turn import Turn
 class Settler:
     """Settles messages, at once or beside other things."""
 
-    def __init__(self, ledger: TurnLedger, deliverer: Deliverer) -> None:
+    def __init__(self, ledger: TurnLedger) -> None:
         self._ledger = ledger
-        self._deliverer = deliverer
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def settle(self, receipts: Sequence[str], settlement: Settlement) -> None:
         """Note what became of messages that were stored; fine when there are none."""
         if receipts:
             await self._ledger.settle(receipts, settlement)
-            self._deliverer.forget(receipts)
 
     def settle_soon(self, receipts: Sequence[str], settlement: Settlement) -> None:
         """Settle without waiting for it."""
@@ -32,7 +29,6 @@ class Settler:
     async def end(self, turn: Turn, terminal: TerminalType, *, reason: str | None = None) -> None:
         """Note a turn's outcome, and with it what became of its messages."""
         await self._ledger.end(turn.record, terminal, reason=reason)
-        self._deliverer.forget(turn.envelope.receipts)
 
     async def finish(self) -> None:
         """Wait for all that was to be settled soon."""

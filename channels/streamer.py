@@ -1,7 +1,8 @@
 """Sends an answer in blocks while it is being written."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 
 from channels.blocks import cut_at_paragraph, cut_when_full
 from channels.config import BlockStreaming
@@ -18,7 +19,7 @@ class BlockStreamer:
         self._send = send
         self._timers = timers
         self._text = ""
-        self._blocks: asyncio.Queue[str] = asyncio.Queue()
+        self._blocks: deque[str] = deque()
         self._sending: asyncio.Task[None] | None = None
         self._error: BaseException | None = None
         self._disarm: Callable[[], None] | None = None
@@ -29,7 +30,7 @@ class BlockStreamer:
         """Add a piece, and send what is complete by that."""
         if self._stopped:
             return
-        self.has_text = self.has_text or bool(chunk)
+        self.has_text = self.has_text or not chunk.isspace()
         self._text += chunk
         self._arm()
         while len(self._text) >= self._limits.max_characters:
@@ -37,40 +38,43 @@ class BlockStreamer:
         if len(self._text) >= self._limits.min_characters:
             self._emit(cut_at_paragraph(self._text, self._limits.min_characters))
 
-    async def flush(self) -> None:
-        """Send the rest and wait until all has been sent.
+    async def remaining(self) -> Sequence[str]:
+        """Send no more blocks, and give out those that are left, when the one that is being sent has been.
 
         Raises:
             Exception: what the first block that could not be sent raised; none after it was sent.
         """
-        self._call_off()
-        self._emit(len(self._text))
+        self._queue(len(self._text))
+        left = tuple(self._blocks)
+        self.stop()
         if self._sending is not None:
             await asyncio.wait({self._sending})
         if self._error is not None:
             raise self._error
+        return left
 
     def stop(self) -> None:
         """Forget the rest; what is being sent is sent."""
         self._stopped = True
         self._text = ""
         self._call_off()
-        while not self._blocks.empty():
-            self._blocks.get_nowait()
+        self._blocks.clear()
+
+    def _queue(self, end: int) -> None:
+        block, self._text = self._text[:end].strip(), self._text[end:]
+        if block:
+            self._blocks.append(block)
 
     def _emit(self, end: int) -> None:
-        block, self._text = self._text[:end].strip(), self._text[end:]
-        if not block:
-            return
-        self._blocks.put_nowait(block)
-        if self._sending is None or self._sending.done():
+        self._queue(end)
+        if self._blocks and (self._sending is None or self._sending.done()):
             self._sending = asyncio.create_task(self._send_all())
 
     async def _send_all(self) -> None:
-        while self._error is None and not self._blocks.empty():
+        while self._error is None and self._blocks:
             try:
-                await self._send(self._blocks.get_nowait())
-            except Exception as error:  # noqa: BLE001 - raised by flush, to whom the answer belongs
+                await self._send(self._blocks.popleft())
+            except Exception as error:  # noqa: BLE001 - raised by remaining, to whom the answer belongs
                 self._error = error
 
     def _arm(self) -> None:

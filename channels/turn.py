@@ -1,12 +1,14 @@
 """One prompt of a session, from its start to its end, and what may still become of it."""
 
 import asyncio
+from itertools import count
 from typing import TYPE_CHECKING
 
 from channels.envelope import Envelope
 from channels.ledger import TurnRecord
 
 if TYPE_CHECKING:
+    from channels.bridge import AgentBridge
     from channels.lifecycle import CancelReason
     from channels.streamer import BlockStreamer
 
@@ -24,10 +26,12 @@ class Turn:
             did, and again after it could not.
         cancel_reason: the first one, None while nobody cancelled it.
         is_delivering: the commit point is past: it can't be cancelled any more.
-        has_accepted: the agent has begun to answer.
+        has_accepted: the agent has begun to answer, so that it knows what it was told.
         has_ended: its outcome is decided.
         is_evicted: somebody gave up waiting for it and has told its end.
+        bridge: the one that it was prompted through, None before.
         held: what the agent wrote while a cancellation was pending.
+        numbers: name the pieces of its answer, each one once.
         done: set after its cleanup.
         abandoned: set when nobody waits for the agent's answer any more.
     """
@@ -45,8 +49,10 @@ class Turn:
         self.has_accepted = False
         self.has_ended = False
         self.is_evicted = False
+        self.bridge: AgentBridge | None = None
         self.streamer: BlockStreamer | None = None
         self.held: list[str] = []
+        self.numbers = count()
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[None] = loop.create_future()
         self.abandoned: asyncio.Future[None] = loop.create_future()
@@ -55,6 +61,11 @@ class Turn:
     def is_observed(self) -> bool:
         """Whether what the agent does in it may be told now."""
         return not self.is_cancelled and not self.cancel_pending
+
+    @property
+    def is_committed(self) -> bool:
+        """Whether it was not cancelled and can't be any more."""
+        return (self.is_delivering or self.has_ended) and not self.is_cancelled
 
     @property
     def record(self) -> TurnRecord:

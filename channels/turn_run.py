@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from channels.cancelling import Canceller
 from channels.context import FirstTurnContext
 from channels.envelope import Envelope
+from channels.errors import TurnCalledOff
 from channels.observing import Observer
-from channels.sanitizing import log_text, sender_name
+from channels.sanitizing import sender_name
 from channels.session_line import SessionLine
 from channels.turn import Turn
 from channels.turn_output import TurnOutput
@@ -17,8 +18,6 @@ from channels.workings import Workings
 from core.chat import PromptImage, ToolCall
 from core.ids import new_uuid
 from core.logs import get_logger
-
-MAX_LOGGED_CHARACTERS = 80
 
 if TYPE_CHECKING:
     from channels.lifecycle import FailurePhase
@@ -67,7 +66,7 @@ class TurnRunner:
         self._workings = workings
         self._canceller = canceller
         self._context = FirstTurnContext(workings)
-        self._output = TurnOutput(workings)
+        self.output = TurnOutput(workings)
         self._on_timeout = on_timeout
         self._on_end = on_end
         self._re_route = re_route
@@ -76,6 +75,7 @@ class TurnRunner:
         """Run a turn to its end; it is the session's active one meanwhile.
 
         Raises:
+            TurnCalledOff: prompt or delivery raised after the turn was cancelled.
             Exception: what prompt or delivery raised, after it was told as the turn's failure.
         """
         line.disarm()
@@ -99,22 +99,16 @@ class TurnRunner:
             self._clean_up(line, turn)
             raise
         except Exception:
-            if claims and not turn.has_accepted:
-                line.is_instructed = False
-            self._clean_up(line, turn)
-            self._on_end(line)
+            self._conclude(line, turn, claims_context=claims)
             raise
-        self._clean_up(line, turn)
-        self._on_end(line)
+        self._conclude(line, turn, claims_context=claims)
 
     def _is_dropped(self, line: SessionLine, queued: QueuedTurn) -> bool:
         if queued.generation == line.generation:
             return False
         envelope = queued.envelope
         who = sender_name(envelope.sender_name)
-        shown = log_text(envelope.text, MAX_LOGGED_CHARACTERS)
         _log.info(f"dropped queued turn from {who}", session=line.session_id)
-        _log.debug("dropped_turn_text", text=shown)
         self._workings.settler.settle_soon(envelope.receipts, "dropped")
         return True
 
@@ -122,17 +116,16 @@ class TurnRunner:
         works = self._workings
         call_off = works.parts.timers.call_later(works.parts.turn_limit_ms, lambda: self._on_timeout(turn))
         works.observer.started(turn)
-        turn.streamer = self._output.streamer(turn)
-        bridge = works.bridge()
+        turn.streamer = self.output.streamer(turn)
+        bridge = turn.bridge = works.bridge()
         stop_listening = bridge.subscribe(_ChunkListener(turn, works.observer))
         try:
             await works.parts.ledger.begin(turn.record)
             answer = await self._answer(turn, lambda: bridge.prompt(turn.session_id, text, images=images))
-            await self._canceller.settle(turn)
-            self._release(turn)
-            await self._output.deliver(turn, answer)
+            await self._settle(turn)
+            await self.output.deliver(turn, answer)
             if not turn.is_delivering:
-                await self._canceller.settle(turn)
+                await self._settle(turn)
         except Exception as error:
             await self._fail(turn, error)
             raise
@@ -157,9 +150,13 @@ class TurnRunner:
         if not prompt.done():
             prompt.add_done_callback(lambda done: done.cancelled() or done.exception())
             return ""
-        return prompt.result()
+        answer = prompt.result()
+        turn.has_accepted = True
+        return answer
 
-    def _release(self, turn: Turn) -> None:
+    async def _settle(self, turn: Turn) -> None:
+        """Have it decided whether the turn is cancelled, and tell what was held if it is not."""
+        await self._canceller.settle(turn)
         turn.cancel_pending = False
         if not turn.is_cancelled:
             self._workings.observer.release_held(turn)
@@ -175,18 +172,22 @@ class TurnRunner:
     async def _fail(self, turn: Turn, error: Exception) -> None:
         works = self._workings
         if not turn.is_delivering:
-            await self._canceller.settle(turn)
+            await self._settle(turn)
+        turn.has_ended = True
         if turn.is_cancelled:
-            turn.has_ended = True
             message_id = turn.envelope.message_id
             _log.info(f"turn {message_id} threw after cancellation for session {turn.session_id}")
             await works.settler.end(turn, "cancelled", reason=turn.cancel_reason)
-            return
-        self._release(turn)
-        turn.has_ended = True
+            raise TurnCalledOff(str(error)) from error
         phase: FailurePhase = "delivery" if turn.is_delivering else "agent"
         await works.settler.end(turn, "failed", reason=phase)
         works.observer.failed(turn, str(error), phase)
+
+    def _conclude(self, line: SessionLine, turn: Turn, *, claims_context: bool) -> None:
+        if claims_context and not turn.has_accepted:
+            line.is_instructed = False
+        self._clean_up(line, turn)
+        self._on_end(line)
 
     def _clean_up(self, line: SessionLine, turn: Turn) -> None:
         turn.has_ended = True

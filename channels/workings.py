@@ -51,6 +51,11 @@ class Workings:
         """Whether a sender may act on the session: anybody on their own, who is listed on a shared one."""
         return not self.is_shared(envelope) or self.config.may_steer_shared(envelope.sender_id)
 
+    def drop_unused_line(self, session_id: str) -> None:
+        """Keep nothing of a session that nobody is routed to, once nothing runs or waits there."""
+        if self.router.route_of(session_id) is None:
+            self.lines.drop_if_idle(session_id)
+
     def drop_buffer(self, session_id: str) -> None:
         """Forget what was collected in a session."""
         line = self.lines.find(session_id)

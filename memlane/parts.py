@@ -14,12 +14,13 @@ from memlane.site import Site
 from memlane.supervisor import Part
 from memlane.tether import tethered
 
-# together under the 10 s in which `memlane up` stops, the embedded Redis included
+# together under the 12 s in which `memlane up` stops, the embedded Redis included
 WORKER_GRACE_S = 6.5
 WEB_GRACE_S = 1.8
 REDIS_GRACE_S = 1.2
-CHANNELS_GRACE_S = 6.5  # they stop first, and what they wait for is a worker's
+CHANNELS_GRACE_S = 2.0
 _DRAIN_S = 5.0
+_CHANNELS_DRAIN_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ def channels_part(site: Site, urls: RedisUrls) -> Part:
     changes = {
         **_shared(site, urls),
         "MEMLANE_TOKEN": None,
+        "MEMLANE_DRAIN_S": f"{min(site.settings.drain_s, _CHANNELS_DRAIN_S):g}",
         "MEMLANE_CHANNELS_FILE": str(site.settings.channels_path),
     }
     command = own_command("channel", "run")

@@ -25,7 +25,7 @@ from events.chat.store import ChannelStore, open_channel_store
 from jobs.client import JobsClient
 from memlane.channels.events import TurnEvents
 from memlane.channels.lane import WorkspaceLane, WorkspaceMemory
-from memlane.channels.serving import Opened, ServedChannel
+from memlane.channels.serving import USUAL, Opened, Pace, ServedChannel
 from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredOutbox, StoredRoutes
 from memory.library import Library
 
@@ -84,7 +84,8 @@ class ChannelHost:
                 f"channels.{config.name}.cwd: {config.cwd} is no workspace that is served"
             )
         store = open_channel_store(self._installation.settings.state, workspace.id, config.name)
-        return ServedChannel(config.name, store, lambda: self._open(config, workspace, store))
+        pace = Pace(drain_s=min(self._installation.settings.drain_s, USUAL.drain_s))
+        return ServedChannel(config.name, store, lambda: self._open(config, workspace, store), pace=pace)
 
     def _open(self, config: ChannelConfig, workspace: Workspace, store: ChannelStore) -> Opened:
         here, patience = self._installation, Patience()

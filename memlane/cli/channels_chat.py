@@ -19,6 +19,7 @@ from acp_bridge.chat.bridge import ChatBridge, open_chat_bridge
 from channels import replies
 from channels.adapters.terminal.channel import TerminalChannel
 from channels.config import ChannelConfig
+from channels.errors import TurnCalledOff
 from channels.memory_commands import MemoryCommands
 from channels.parts import ChannelParts
 from channels.permissions import PermissionRelay
@@ -100,8 +101,10 @@ async def _converse(channel: TerminalChannel) -> None:
 async def _take(channel: TerminalChannel, line: str, person: str) -> None:
     try:
         await channel.take_line(line, person=person)
+    except TurnCalledOff:
+        return  # who cancelled it was told so
     except MemlaneError as error:
-        _write(replies.FAILED.format(reason=str(error)) + "\n")
+        _write(f"{replies.failure_text(error)}\n")
 
 
 async def _lines() -> AsyncIterator[str]:

@@ -56,7 +56,7 @@ class BotRequest(HTTPXRequest):
         """
         status, payload = await super().do_request(*arguments, **options)
         if not 200 <= status < 300:
-            raise _refusal(status, payload)
+            raise refusal_in(status, payload)
         return status, payload
 
     @staticmethod
@@ -129,7 +129,8 @@ def reason_of(error: TelegramError) -> str:
     return f"no answer ({type(cause).__name__})" if cause is not None else "no answer"
 
 
-def _refusal(status: int, payload: bytes) -> ApiRefused:
+def refusal_in(status: int, payload: bytes) -> ApiRefused:
+    """Read an answer that is an error, also one that somebody between here and Telegram gave."""
     try:
         answer = _object(payload)
     except TelegramError:

@@ -60,7 +60,8 @@ def arrival_of(messages: Sequence[tuple[int, Message | None]], *, channel: str, 
     first = next((one for one in found if one.caption), found[0])
     said = spoken(first, bot=bot)
     media = tuple(one for message in found if (one := media_of(message)) is not None)
-    if said.is_for_another or not (said.text or said.is_mentioned or media):
+    text = said.text or described(first)
+    if said.is_for_another or not (text or said.is_mentioned or media):
         return None
     chat_id = str(first.chat.id)
     reply = _answered(first)
@@ -69,7 +70,7 @@ def arrival_of(messages: Sequence[tuple[int, Message | None]], *, channel: str, 
         sender_id=_sender_id(first),
         sender_name=encodable(_sender_name(first)),
         chat_id=chat_id,
-        text=said.text,
+        text=text,
         thread_id=_thread_id(first),
         message_id=str(first.message_id),
         is_group=first.chat.type in _GROUPS,
@@ -96,6 +97,17 @@ def media_of(message: Message) -> Media | None:
         mime_type = file.mime_type or "application/octet-stream"
         return Media(file.file_id, "file", mime_type, file.file_name, file.file_size)
     return _recording(message)
+
+
+def described(message: Message) -> str:
+    """What a message shows instead of text, in words; empty for what has none."""
+    if message.sticker is not None:
+        return message.sticker.emoji or "[sticker]"
+    if message.contact is not None:
+        return f"[contact: {message.contact.first_name}, {message.contact.phone_number}]"
+    if message.location is not None:
+        return f"[location: {message.location.latitude}, {message.location.longitude}]"
+    return f"[poll: {message.poll.question}]" if message.poll is not None else ""
 
 
 def _recording(message: Message) -> Media | None:
@@ -131,10 +143,8 @@ def _sender_name(message: Message) -> str:
 
 
 def _thread_id(message: Message) -> str | None:
-    """The topic; replies of groups without topics carry a thread of their own, where nothing can be sent."""
-    if message.message_thread_id is None or not (message.is_topic_message or message.chat.is_forum):
-        return None
-    return str(message.message_thread_id)
+    """The topic; replies outside of topics carry a thread of their own, where nothing can be sent."""
+    return str(message.message_thread_id) if message.is_topic_message else None
 
 
 def _answered(message: Message) -> Message | None:

@@ -52,7 +52,7 @@ class Poller:
         while True:
             try:
                 await self._take_all(await self._poll())
-                self._turn("connected")
+                self._become("connected")
                 self._backoff = Backoff()
             except TelegramError as error:
                 await self._back_off(fault_of(error))
@@ -73,18 +73,18 @@ class Poller:
 
     async def _back_off(self, fault: Fault) -> None:
         if fault.kind == "token":
-            self._turn("stopped", fault.reason)
+            self._become("stopped", fault.reason)
             raise ChannelCredentialsRefused(
                 f"channels.{self._channel}.token: Telegram does not accept it ({fault.reason})"
             )
-        self._turn("unhealthy", fault.reason)
+        self._become("unhealthy", fault.reason)
         self._backoff = self._backoff.after(fault)
         jitter = random.random()  # noqa: S311 - no secret depends on it
         await pause(
             self._backoff.pause_ms(fault, poll_timeout_s=self._timeout_s, jitter=jitter), self._timers
         )
 
-    def _turn(self, state: HealthState, reason: str | None = None) -> None:
+    def _become(self, state: HealthState, reason: str | None = None) -> None:
         before, now_ms = self.health, clock.wall_ms()
         since_ms = before.since_ms if before.state == state else now_ms
         self.health = ChannelHealth(state, since_ms, reason)

@@ -132,16 +132,14 @@ def other_form(draft: Draft, error: TelegramError) -> Sequence[Draft]:
 
 def halves(draft: Draft) -> Sequence[Draft]:
     """A message in shorter ones; empty when it is as short as can be."""
-    units = utf16_units(draft.text)
-    if units <= MIN_UNITS:
-        return ()
-    texts = split_markdown(draft.text, max_units=max(MIN_UNITS, units // 2), count_units=utf16_units)
-    return tuple(replace(draft, text=text) for text in texts) if len(texts) > 1 else ()
+    longest = max(MIN_UNITS, utf16_units(draft.text) // 2)
+    texts = split_markdown(draft.text, max_units=longest, count_units=utf16_units)
+    return tuple(replace(draft, text=text) for text in texts) if texts != [draft.text] else ()
 
 
 def wait_before_repeat(draft: Draft, error: TelegramError) -> int | None:
     """Milliseconds until a message should be sent again; None when it should not."""
-    if draft.waits >= MAX_WAITS:
+    if draft.waits >= MAX_WAITS or isinstance(error, TooLong):
         return None
     grown_ms = FIRST_WAIT_MS << draft.waits
     if not isinstance(error, ApiRefused):

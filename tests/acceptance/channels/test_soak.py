@@ -8,7 +8,9 @@ import structlog
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from events.connect import connect
 from tests.support.channels.soak import CHATS, play
+from tests.support.redis_server import running_redis
 
 WEIGHTS = {
     "say": 30,
@@ -27,6 +29,14 @@ ACTIONS = st.lists(
     st.tuples(st.sampled_from(sorted(WEIGHTS)), st.integers(0, 2), st.integers(0, 1_000)), max_size=40
 )
 MODES = ("collect", "steer", "followup")
+
+
+@pytest.fixture(scope="module")
+def redis_url(tmp_path_factory):
+    """A server that need not outlive anything: thousands of writes would each wait for the disk."""
+    with running_redis(tmp_path_factory.mktemp("soak-redis")) as server:
+        connect(server.state_url).config_set("appendfsync", "no")
+        yield server.state_url
 
 
 @pytest.fixture(autouse=True)

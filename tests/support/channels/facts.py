@@ -2,7 +2,7 @@
 
 import asyncio
 
-LIMIT_S = 20
+LIMIT_S = 60
 
 
 class Facts:

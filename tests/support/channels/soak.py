@@ -48,12 +48,12 @@ class RungInbox(StoredInbox):
         return is_new
 
     async def take(self):
-        messages = self.look(wait_ms=1)
-        while not messages:
+        while True:
             await self.bell.wait()
             self.bell.clear()
             messages = self.look(wait_ms=1)
-        return messages
+            if messages:
+                return messages
 
 
 class NumberedBridge(ScriptedBridge):

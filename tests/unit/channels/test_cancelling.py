@@ -7,6 +7,7 @@ import pytest
 from channels.config import BlockStreaming
 from channels.replies import CANCELLED, NOT_CANCELLED, NOTHING_RUNS
 from tests.support.channels.scene import scene, settle
+from tests.support.channels.scripted_bridge import ScriptedBridge
 
 ENDS = {"completed", "cancelled", "failed"}
 
@@ -342,3 +343,41 @@ async def test_an_empty_answer_waits_once_more_for_a_verdict_that_is_pending():
     await accept(chat)
 
     assert ends(chat) == ["cancelled"]
+
+
+async def test_a_cancel_that_the_agent_never_answers_fails_with_the_turn_s_end():
+    chat = scene()
+    await held(chat)
+    chat.bridge.answer("done")
+    await settle()
+    await chat.later(3_000)
+
+    assert chat.texts == ["done", NOT_CANCELLED]
+    assert not chat.bridge.verdicts[0].done()
+
+
+async def test_a_cancel_that_joins_a_deadline_drops_what_was_collected():
+    chat = scene(dispatch_mode="collect")
+    chat.bridge.verdicts = []
+    await chat.say("one")
+    await chat.say("two")
+    await chat.later(600_000)
+    await chat.say("/cancel")
+    chat.bridge.verdicts[0].set_result(None)
+    await settle()
+    chat.bridge.answer("too late")
+    await settle()
+
+    assert chat.prompted == ["one"]
+    assert [event.reason for event in chat.channel.events if event.type == "cancelled"] == ["timeout"]
+
+
+async def test_a_turn_is_called_off_at_the_bridge_that_it_runs_on():
+    chat = scene()
+    await chat.say("hello")
+    old = chat.bridge
+    chat.bridge = ScriptedBridge()
+    chat.channel.set_bridge(chat.bridge)
+    await chat.say("/cancel")
+
+    assert (old.cancelled, chat.bridge.cancelled) == (["s1"], [])

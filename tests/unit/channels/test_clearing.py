@@ -2,6 +2,7 @@
 
 import asyncio
 
+from channels.replies import CLEARED
 from tests.support.channels.scene import scene, settle
 
 
@@ -170,3 +171,19 @@ async def test_clear_of_one_session_leaves_the_others():
     await settle()
 
     assert "y" in chat.texts
+
+
+async def test_parts_of_an_answer_that_were_not_begun_when_its_session_was_cleared_are_not_sent():
+    chat = scene()
+    chat.channel.limit = 4
+    await chat.say("hello")
+    chat.channel.gate = asyncio.Event()
+    chat.bridge.answer("abcdefgh")
+    await settle()
+    await chat.say("/clear")
+    chat.channel.limit = None
+    chat.channel.gate.set()
+    await settle()
+
+    assert chat.texts == ["abcd", CLEARED]
+    assert await chat.outbox.unsent() == ()

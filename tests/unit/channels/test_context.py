@@ -1,7 +1,10 @@
 """What an agent is told at the beginning of a session: design page "Channel layer", 2.8 and 3."""
 
+import asyncio
+
 from channels.config import ChannelIdentityConfig, ChannelMemoryScopeConfig
 from channels.memory_lane import ChatMemory
+from channels.replies import STEER_NOTE
 from core.errors import DependencyError
 from tests.support.channels.scene import scene, settle
 
@@ -201,3 +204,21 @@ async def test_identity_and_scope_follow_from_the_channel_s_name():
     assert chat.channel.identity.description is None
     assert chat.channel.memory_scope.namespace == "channel:chat"
     assert chat.channel.memory_scope.mode == "metadata-only"
+
+
+async def test_after_a_turn_that_was_called_off_before_the_agent_was_asked_the_context_is_told():
+    chat = scene(instructions="Be brief.")
+    noting = asyncio.Event()
+    begin = chat.ledger.begin
+
+    async def slow_begin(turn):
+        await noting.wait()
+        await begin(turn)
+
+    chat.ledger.begin = slow_begin
+    await chat.say("one")
+    await chat.say("two")
+    noting.set()
+    await settle()
+
+    assert chat.prompted == [f"Be brief.\n\n{STEER_NOTE}\n\ntwo"]

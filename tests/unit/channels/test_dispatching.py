@@ -1,5 +1,7 @@
 """Messages to a session that is busy: design page "Channel layer", 2.7."""
 
+import asyncio
+
 from channels.envelope import Attachment
 from channels.replies import BUSY, STEER_NOTE
 from tests.support.channels.scene import scene, settle
@@ -291,3 +293,57 @@ async def test_a_group_without_a_mode_has_the_channel_s_and_not_that_of_all_grou
     await chat.say("two", is_group=True, is_mentioned=True)
 
     assert "cancelled" not in chat.types
+
+
+async def test_one_long_message_is_collected_however_long_it_is():
+    chat = scene(dispatch_mode="collect")
+    await chat.say("one")
+    await chat.say("x" * 5000)
+    await finish(chat)
+
+    assert chat.prompted == ["one", "x" * 5000]
+
+
+async def test_collected_messages_whose_turn_fails_are_told_in_the_chat():
+    chat = scene(dispatch_mode="collect")
+    await chat.say("one")
+    await chat.say("two")
+    await finish(chat)
+    chat.bridge.fail("broken")
+    await settle()
+
+    assert chat.texts[-1] == "Sorry, that failed: broken"
+
+
+async def test_a_message_that_comes_while_an_empty_answer_is_noted_gets_no_note():
+    chat = scene()
+    noting = asyncio.Event()
+    end = chat.ledger.end
+
+    async def slow_end(turn, terminal, *, reason=None):
+        await noting.wait()
+        return await end(turn, terminal, reason=reason)
+
+    chat.ledger.end = slow_end
+    await chat.say("one")
+    await finish(chat, "")
+    await chat.say("two")
+    noting.set()
+    await settle()
+
+    assert chat.prompted == ["one", "two"]
+    assert chat.types == ["started", "completed", "started"]
+
+
+async def test_nothing_is_kept_of_sessions_that_nobody_is_routed_to():
+    chat = scene()
+    for _ in range(3):
+        await chat.say("hello")
+        await chat.say("/clear")
+        chat.bridge.answer("late")
+        await settle()
+        await chat.say("hello")
+        chat.bridge.die(chat.bridge.sessions[-1])
+        await settle()
+
+    assert chat.channel._engine.workings.lines._by_id == {}

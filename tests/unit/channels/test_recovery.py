@@ -2,12 +2,18 @@
 
 import asyncio
 
+import pytest
+
 from channels.config import BlockStreaming
 from channels.delivering import REPEAT_NOTE
 from channels.inflow import Inflow
-from channels.replies import INTERRUPTED
+from channels.outbox import OutboundPart
+from channels.replies import CANCELLED, INTERRUPTED
 from channels.volatile import VolatileInbox
 from tests.support.channels.scene import scene, settle
+from tests.support.channels.slow_stores import SlowLedger, SlowOutbox
+
+MOST_STEPS = 80
 
 
 async def crash(chat, *tasks):
@@ -168,3 +174,81 @@ async def test_blocks_that_were_not_sent_of_a_turn_that_was_cut_off_are_given_up
 
     assert chat.texts == [INTERRUPTED]
     assert await chat.outbox.unsent() == ()
+
+
+async def told_after_a_crash(steps, **config):
+    """What a chat was told in all of an answer whose process ended so many steps after it came."""
+    chat = scene(**config)
+    chat.ledger, chat.outbox = SlowLedger(), SlowOutbox()
+    chat.open()
+    chat.channel.limit = 4
+    running = await chat.say("hello", receipts=("r1",))
+    chat.bridge.write("abcd\n\nefghij")
+    chat.bridge.answer("abcd\n\nefghij")
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    is_over = running.done()
+    before = list(chat.texts)
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()
+    await settle()
+    chat.open()
+    await chat.channel.recover()
+    assert await chat.ledger.unfinished() == ()
+    assert await chat.outbox.unsent() == ()
+    return is_over, [*before, *chat.texts], chat.types
+
+
+@pytest.mark.parametrize("streaming", [None, BlockStreaming(2, 5, 0)])
+async def test_wherever_a_process_ends_its_answer_arrives_whole_or_the_chat_is_told(streaming):
+    outcomes = set()
+    for steps in range(MOST_STEPS):
+        is_over, texts, types = await told_after_a_crash(steps, block_streaming=streaming)
+        if is_over:
+            break
+        is_told = INTERRUPTED in texts
+        parts = (text.removeprefix(REPEAT_NOTE).replace("\n", "") for text in texts)
+        assert is_told or "".join(dict.fromkeys(parts)) == "abcdefghij"
+        assert types in ([], ["failed"] if is_told else ["completed"])
+        outcomes.add(is_told)
+
+    assert is_over
+    assert outcomes == {True, False}
+
+
+async def test_parts_of_a_turn_that_has_ended_are_given_up():
+    chat = scene()
+    target = chat.message("hello").target
+    await chat.outbox.add([OutboundPart("k1", target, "of a cancelled turn", "turn-1")])
+    await chat.channel.recover()
+
+    assert chat.texts == []
+    assert await chat.outbox.unsent() == ()
+
+
+async def test_a_message_whose_turn_raises_after_its_cancellation_is_not_told_to_have_failed():
+    chat = scene()
+    inbox = VolatileInbox()
+    await inbox.put(chat.message("one"), keys=["k1"])
+    _, running = await inflow(chat, inbox)
+    await settle()
+    await chat.say("/cancel")
+    chat.bridge.fail("interrupted")
+    await settle()
+    running.cancel()
+
+    assert chat.texts == [CANCELLED]
+
+
+async def test_a_failure_is_told_although_the_turn_had_said_something_beside_its_answer():
+    chat = scene()
+    inbox = VolatileInbox()
+    await inbox.put(chat.message("one"), keys=["k1"])
+    _, running = await inflow(chat, inbox)
+    await settle()
+    await chat.channel.reply(chat.channel.active_message("s1"), "May I?")
+    chat.bridge.fail("no model")
+    await settle()
+    running.cancel()
+
+    assert chat.texts == ["May I?", "Sorry, that failed: no model"]

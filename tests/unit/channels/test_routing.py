@@ -218,3 +218,54 @@ async def test_after_the_bridge_is_replaced_new_turns_use_the_new_one():
     await chat.say("two", sender_id="u2")
 
     assert [prompt.text for prompt in new.prompts] == ["two"]
+
+
+async def test_what_waits_behind_a_session_that_died_is_answered_in_another():
+    chat = scene(dispatch_mode="followup")
+    await chat.say("one")
+    waiting = await chat.say("two")
+    chat.bridge.die("s1")
+    await settle()
+    chat.bridge.answer("second")
+    await settle()
+
+    assert [prompt.session_id for prompt in chat.bridge.prompts] == ["s1", "s2"]
+    assert chat.texts == ["second"]
+    assert waiting.exception() is None
+
+
+async def test_a_session_that_dies_while_it_and_others_are_opened_is_not_used():
+    chat = scene()
+    chat.bridge.openings = []
+    await chat.say("one")
+    chat.bridge.die("s1")
+    await chat.say("two", sender_id="u2")
+    chat.bridge.openings[0].set_result("s1")
+    chat.bridge.openings[1].set_result("s2")
+    await settle()
+    chat.bridge.openings[2].set_result("s3")
+    await settle()
+
+    assert sorted((prompt.session_id, prompt.text) for prompt in chat.bridge.prompts) == [
+        ("s2", "two"),
+        ("s3", "one"),
+    ]
+
+
+async def test_a_session_that_dies_while_it_is_restored_is_not_used():
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("first")
+    await settle()
+    chat.open()
+    load = chat.bridge.load_session
+
+    async def die_meanwhile(session_id, *, cwd):
+        chat.bridge.die(session_id)
+        return await load(session_id, cwd=cwd)
+
+    chat.bridge.load_session = die_meanwhile
+    await chat.channel.recover()
+    await chat.say("two")
+
+    assert chat.bridge.prompts[-1].session_id == "s2"

@@ -328,3 +328,29 @@ async def test_an_answer_that_comes_before_the_deadline_s_verdict_wins():
 
     assert chat.texts == ["just in time"]
     assert chat.types[-1] == "completed"
+
+
+async def test_with_streaming_an_answer_whose_chunks_are_blank_is_sent_whole():
+    chat = scene(block_streaming=BlockStreaming(5, 10, 0))
+    await chat.say("hello")
+    chat.bridge.write("\n\n")
+    chat.bridge.answer("\n\nall of it")
+    await settle()
+
+    assert chat.texts == ["\n\nall of it"]
+
+
+async def test_an_adapter_may_deliver_an_answer_in_several_messages():
+    chat = scene()
+    deliver = chat.channel.on_response_complete
+
+    async def in_two(chat_id, full_text, session_id):
+        await deliver(chat_id, full_text, session_id)
+        await deliver(chat_id, "and more", session_id)
+
+    chat.channel.on_response_complete = in_two
+    await chat.say("hello")
+    chat.bridge.answer("done")
+    await settle()
+
+    assert chat.texts == ["done", "and more"]

@@ -168,3 +168,12 @@ async def test_files_are_kept_for_a_week(tmp_path):
         await scene.stored()
 
         assert sorted(path.name for path in tmp_path.iterdir()) == ["7-2", "7-33"]
+
+
+async def test_a_document_that_can_t_be_saved_is_told(tmp_path):
+    (tmp_path / "files").touch()
+    async with telegram_scene(folder=tmp_path / "files") as scene:
+        scene.fake.files["doc"] = b"data"
+        scene.fake.write(document=document("notes.txt"))
+
+        assert "can't be taken here" in (await scene.sent()).text

@@ -202,6 +202,7 @@ async def test_an_update_that_can_t_be_read_does_not_hold_up_the_others():
     async with telegram_scene(connected=False) as scene:
         scene.fake.tell({"message": {"message_id": 1, "from": {"odd": True}}})
         scene.fake.tell({"message": "what?"})
+        scene.fake.write("odd", entities=[{"type": "mention", "offset": "x", "length": 4}])
         last = scene.fake.write("hello")
         await scene.start()
 

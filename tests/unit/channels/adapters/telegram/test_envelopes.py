@@ -149,8 +149,9 @@ def test_what_stands_in_a_topic_is_no_reply_to_the_bot_that_made_it():
     assert (found.thread_id, found.is_reply_to_bot, found.referenced_text) == ("42", False, None)
 
 
-def test_the_thread_of_replies_in_a_group_without_topics_is_no_topic():
-    assert envelope("hello", message_thread_id=42).thread_id is None
+@pytest.mark.parametrize("chat", [GROUP, FORUM], ids=["group", "general topic"])
+def test_the_thread_of_replies_outside_of_topics_is_no_topic(chat):
+    assert envelope("hello", chat=chat, message_thread_id=42).thread_id is None
 
 
 def test_an_administrator_who_stays_unnamed_is_the_group():
@@ -176,6 +177,33 @@ def test_what_no_person_wrote_is_passed_over(facts):
 
 def test_what_telegram_itself_tells_is_passed_over():
     assert envelope(new_chat_title="Other") is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({"location": {"latitude": 52.5, "longitude": 13.4}}, "[location: 52.5, 13.4]"),
+        ({"contact": {"first_name": "Bea", "phone_number": "+49 30 1"}}, "[contact: Bea, +49 30 1]"),
+        (
+            {
+                "sticker": {
+                    "file_id": "s",
+                    "file_unique_id": "s",
+                    "type": "regular",
+                    "width": 1,
+                    "height": 1,
+                    "is_animated": False,
+                    "is_video": False,
+                    "emoji": "👍",
+                }
+            },
+            "👍",
+        ),
+    ],
+    ids=["location", "contact", "sticker"],
+)
+def test_what_is_no_text_is_put_into_words(facts, text):
+    assert envelope(**facts).text == text
 
 
 def test_an_update_without_a_message_is_passed_over():

@@ -1,0 +1,43 @@
+"""Stores that take a moment for each answer, so that a process can end before and after it."""
+
+import asyncio
+
+from channels.volatile import VolatileLedger, VolatileOutbox
+
+
+class SlowLedger(VolatileLedger):
+    async def begin(self, turn):
+        await asyncio.sleep(0)
+        await super().begin(turn)
+        await asyncio.sleep(0)
+
+    async def start_delivery(self, turn_id):
+        await asyncio.sleep(0)
+        await super().start_delivery(turn_id)
+        await asyncio.sleep(0)
+
+    async def end(self, turn, terminal, *, reason=None):
+        await asyncio.sleep(0)
+        is_first = await super().end(turn, terminal, reason=reason)
+        await asyncio.sleep(0)
+        return is_first
+
+
+class SlowOutbox(VolatileOutbox):
+    """Parts are stored one by one."""
+
+    async def add(self, parts):
+        for part in parts:
+            await asyncio.sleep(0)
+            await super().add([part])
+
+    async def mark_sending(self, key):
+        await asyncio.sleep(0)
+        before = await super().mark_sending(key)
+        await asyncio.sleep(0)
+        return before
+
+    async def mark_sent(self, key, provider_id):
+        await asyncio.sleep(0)
+        await super().mark_sent(key, provider_id)
+        await asyncio.sleep(0)
