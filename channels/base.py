@@ -1,5 +1,6 @@
 """What every adapter is made of: it brings messages in and takes answers out, the base does the rest."""
 
+import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
@@ -90,9 +91,13 @@ class ChannelBase(SilentHooks, ABC):
         self._stop_listening()
         await self._engine.finish()
 
-    async def reply(self, envelope: Envelope, text: str) -> None:
-        """Say something to a message, beside its turn; handled a second time, nothing is said twice."""
-        await self._engine.workings.deliverer.reply(envelope, text)
+    async def reply(self, envelope: Envelope, text: str, *, name: str | None = None) -> None:
+        """Say something to a message, beside its turn; handled a second time, nothing is said twice.
+
+        Args:
+            name: of what may be said or not, as it depends on time; replies without one are counted.
+        """
+        await self._engine.workings.deliverer.reply(envelope, text, name=name)
 
     def active_message(self, session_id: str) -> Envelope | None:
         """The message whose turn runs in a session; None while none does, or it was cancelled."""
@@ -123,9 +128,22 @@ class ChannelBase(SilentHooks, ABC):
     async def disconnect(self) -> None:
         """Receive no more messages. Fine when it is not connected."""
 
+    async def watch(self) -> None:
+        """Wait until no more messages can be received, for as long as the channel is not connected anew.
+
+        Raises:
+            MemlaneError: why they can't; here that never happens.
+        """
+        await asyncio.Event().wait()
+
     @abstractmethod
-    async def send_message(self, chat_id: str, text: str, *, thread_id: str | None = None) -> str | None:
+    async def send_message(
+        self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
+    ) -> str | None:
         """Send one message and return the chat service's id of it, if it gives any.
+
+        Args:
+            delivery_id: names the message for ever, for a service that knows by it what it took already.
 
         Raises:
             DeliveryFailed: it was not sent, whatever was tried.

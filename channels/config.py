@@ -10,9 +10,11 @@ SenderPolicy = Literal["allowlist", "pairing", "open"]
 GroupPolicy = Literal["disabled", "allowlist", "open"]
 SessionScope = Literal["user", "thread", "single"]
 DispatchMode = Literal["collect", "steer", "followup"]
+Permissions = Literal["deny", "ask"]
 MemoryMode = Literal["metadata-only"]
 
 METADATA_ONLY: MemoryMode = "metadata-only"
+
 DEFAULT_DISPATCH: DispatchMode = "steer"
 ANY_GROUP = "*"
 
@@ -78,6 +80,7 @@ class ChannelConfig:
         dispatch_mode: what becomes of a message while a turn runs; None means steer.
         block_streaming: None when answers are sent whole.
         group_history_limit: messages of a group that are remembered until it mentions the agent, 0 for none.
+        permissions: what becomes of the agent's requests to use a tool; ``ask`` puts them to the chat.
         extra: what else was configured, for the adapter.
     """
 
@@ -100,6 +103,7 @@ class ChannelConfig:
     dispatch_mode: DispatchMode | None = None
     block_streaming: BlockStreaming | None = None
     group_history_limit: int = 0
+    permissions: Permissions = "deny"
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def group(self, chat_id: str) -> GroupConfig:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from channels.config import METADATA_ONLY, DispatchMode, GroupPolicy, SenderPolicy, SessionScope
+from channels.config import METADATA_ONLY, DispatchMode, GroupPolicy, Permissions, SenderPolicy, SessionScope
 from channels.config_reading import KNOWN_KEYS, AdapterType, read_channel
 from channels.errors import ChannelConfigInvalid
 
@@ -16,6 +16,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "groupPolicy": get_args(GroupPolicy),
     "dispatchMode": get_args(DispatchMode),
     "blockStreaming": ("on", "off"),
+    "permissions": get_args(Permissions),
     "approvalMode": ("plan", "default", "auto-edit", "auto", "yolo"),
 }
 _GROUP_KEYS = frozenset({"requireMention", "dispatchMode", "groupHistoryLimit"})

@@ -18,6 +18,7 @@ from channels.config import (
     DispatchMode,
     GroupConfig,
     GroupPolicy,
+    Permissions,
     SenderPolicy,
     SessionScope,
 )
@@ -30,7 +31,7 @@ KNOWN_KEYS = frozenset(
         *("type", "token", "clientId", "clientSecret", "senderPolicy", "allowedUsers", "sessionScope", "cwd"),
         *("approvalMode", "instructions", "model", "identity", "memoryScope", "groupPolicy", "groups"),
         *("dispatchMode", "blockStreaming", "blockStreamingChunk", "blockStreamingCoalesce"),
-        "groupHistoryLimit",
+        *("groupHistoryLimit", "permissions"),
     }
 )
 
@@ -141,9 +142,22 @@ def read_channel(
         dispatch_mode=_dispatch_mode(reading, raw.get("dispatchMode"), "dispatchMode"),
         block_streaming=_block_streaming(reading),
         group_history_limit=_limit(raw.get("groupHistoryLimit")) or 0,
+        permissions=_choice(reading, "permissions", get_args(Permissions)),
         extra=_extra(reading),
     )
     return ReadChannel(config, tuple(reading.warnings))
+
+
+def channel_folder(name: str, raw: Any, *, cwd: str) -> str:
+    """Where a channel works, see ``read_channel``; nothing else of it is read.
+
+    Raises:
+        ChannelConfigInvalid: it is no object, or no path is given.
+    """
+    path = f"channels.{name}"
+    if not isinstance(raw, Mapping):
+        raise ChannelConfigInvalid(f"{path}: an object is needed")
+    return _folder(_Reading(path, raw, {}), cwd)
 
 
 def _adapter_type(reading: _Reading, types: Sequence[AdapterType]) -> AdapterType:

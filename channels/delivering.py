@@ -23,7 +23,9 @@ class ChatService(Protocol):
         """Cut a message into such as the chat service takes."""
         ...
 
-    async def send_message(self, chat_id: str, text: str, *, thread_id: str | None = None) -> str | None:
+    async def send_message(
+        self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
+    ) -> str | None:
         """Send one message and return the chat service's id of it.
 
         Raises:
@@ -93,24 +95,30 @@ class Deliverer:
             return
         text = part.text if before == "waiting" else f"{REPEAT_NOTE}\n\n{part.text}"
         target = part.target
-        provider_id = await self._service.send_message(target.chat_id, text, thread_id=target.thread_id)
+        provider_id = await self._service.send_message(
+            target.chat_id, text, thread_id=target.thread_id, delivery_id=part.key
+        )
         await self._outbox.mark_sent(part.key, provider_id)
 
-    async def reply(self, envelope: Envelope, text: str) -> None:
+    async def reply(self, envelope: Envelope, text: str, *, name: str | None = None) -> None:
         """Say something beside turns. What can't be sent is told in the log only.
 
-        A message that is handled a second time gets no second reply of the same number.
+        A message that is handled a second time gets no second reply of the same name or number.
+
+        Args:
+            name: of what is not said each time that the message is handled; None has it counted.
         """
-        name = envelope.receipts[0] if envelope.receipts else new_uuid()
+        message = envelope.receipts[0] if envelope.receipts else new_uuid()
+        key = f"reply:{message}:{name or self._count(message)}"
         try:
-            await self.deliver(envelope.target, text, key=f"reply:{name}:{self._count(name)}")
+            await self.deliver(envelope.target, text, key=key)
         except DeliveryFailed as error:
             _log.warning("channel_reply_not_sent", channel=envelope.channel_name, reason=str(error))
 
-    def _count(self, name: str) -> int:
-        """The number of a message's next reply; also after its turn, which may have asked something."""
-        number = self._replies.pop(name, 0) + 1
-        self._replies[name] = number
+    def _count(self, message: str) -> int:
+        """The number of a message's next reply."""
+        number = self._replies.pop(message, 0) + 1
+        self._replies[message] = number
         if len(self._replies) > MAX_COUNTED:
             del self._replies[next(iter(self._replies))]
         return number

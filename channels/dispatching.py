@@ -62,7 +62,7 @@ class Dispatcher:
         if line.has_room(message.text):
             line.buffer.append(message)
             return
-        await self._workings.deliverer.reply(message.envelope, replies.BUSY)
+        await self._workings.deliverer.reply(message.envelope, replies.BUSY, name="busy")
         await self._workings.settler.settle(message.envelope.receipts, "dropped")
 
     def _steers(self, line: SessionLine, active: Turn, envelope: Envelope) -> bool:

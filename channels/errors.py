@@ -33,3 +33,15 @@ class AgentSessionFailed(DependencyError):
     """The agent opened no usable session."""
 
     code = "agent_session_failed"
+
+
+class ChannelCredentialsRefused(ConfigError):
+    """The chat service does not know the channel's token; nothing is received until another is configured."""
+
+    code = "channel_credentials_refused"
+
+
+class ChatServiceUnreachable(DependencyError):
+    """The chat service can't be talked to now; nothing was received."""
+
+    code = "chat_service_unreachable"

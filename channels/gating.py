@@ -49,15 +49,20 @@ def group_verdict(config: ChannelConfig, envelope: Envelope) -> GroupVerdict:
 
 def sender_verdict(config: ChannelConfig, envelope: Envelope, pairing: Pairing) -> SenderVerdict:
     """Whether the sender may talk to the agent."""
-    if config.sender_policy == "open" or envelope.sender_id in config.allowed_users:
+    if is_let_in(config, envelope, pairing):
         return SenderVerdict(passes=True)
     if config.sender_policy == "allowlist":
         return SenderVerdict(passes=False)
-    if pairing.is_approved(envelope.sender_id):
-        return SenderVerdict(passes=True)
     return SenderVerdict(
         passes=False,
         reply=pairing.invite(
             envelope.sender_id, sender_name=envelope.sender_name, is_group=envelope.is_group
         ),
     )
+
+
+def is_let_in(config: ChannelConfig, envelope: Envelope, pairing: Pairing) -> bool:
+    """Whether the sender may talk to the agent already; nothing is noted."""
+    if config.sender_policy == "open" or envelope.sender_id in config.allowed_users:
+        return True
+    return config.sender_policy == "pairing" and pairing.is_approved(envelope.sender_id)

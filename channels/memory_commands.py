@@ -16,6 +16,7 @@ PATIENCE_MS = 5_000
 MAX_REASON_CHARACTERS = 300
 
 WORKING = "Working on it…"
+UNCERTAIN = "It is not known whether that was taken: {reason}"
 USAGE: dict[MemoryKind, str] = {
     "remember": "Say what to remember: /remember <text>",
     "forget": "Say what to forget: /forget <text>",
@@ -53,7 +54,7 @@ class MemoryCommands:
         except (InputError, StateError) as error:
             return f"That was not taken: {quoted(str(error), MAX_REASON_CHARACTERS)}"
         except MemlaneError as error:
-            return replies.FAILED.format(reason=quoted(str(error), MAX_REASON_CHARACTERS))
+            return UNCERTAIN.format(reason=quoted(str(error), MAX_REASON_CHARACTERS))
         finally:
             await saying.call_off()
         if report.revision is not None:
@@ -71,7 +72,7 @@ class _Saying:
         self._task: asyncio.Task[None] | None = None
 
         def say() -> None:
-            self._task = asyncio.create_task(channel.reply(envelope, WORKING))
+            self._task = asyncio.create_task(channel.reply(envelope, WORKING, name="working"))
 
         self._call_off = timers.call_later(PATIENCE_MS, say)
 

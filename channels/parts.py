@@ -1,6 +1,7 @@
 """What a channel is handed from outside."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from channels.gating import Pairing
 from channels.ledger import TurnLedger
@@ -19,6 +20,7 @@ class ChannelParts:
 
     Attributes:
         memory: what is remembered; None where nobody is told.
+        files: absolute path of the folder for what comes with messages; None where nothing is saved.
         turn_limit_ms: how long a turn may take, milliseconds.
     """
 
@@ -27,5 +29,6 @@ class ChannelParts:
     outbox: Outbox = field(default_factory=VolatileOutbox)
     routes: RouteStore = field(default_factory=VolatileRoutes)
     memory: ChatMemory | None = None
+    files: Path | None = None
     timers: Timers = field(default_factory=LoopTimers)
     turn_limit_ms: int = TURN_LIMIT_MS

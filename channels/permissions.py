@@ -16,6 +16,7 @@ WAIT_MS = 300_000
 CODE_CHARACTERS = 4
 MAX_TITLE_CHARACTERS = 500
 
+MENTION_IT = " and mention me, or reply to this message with it: I hear nothing else here."
 UNKNOWN = "There is no such request, or it was answered already."
 NOT_YOURS = "You are not authorized to answer that."
 DONE = {"allow_once": "Approved.", "reject_once": "Denied."}
@@ -56,17 +57,29 @@ class PermissionRelay:
         asked_in = self._channel.active_message(request.session_id)
         if asked_in is None:
             return None
-        code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
+        code = self._unused_code()
         waiting = _Waiting(asked_in, asyncio.get_running_loop().create_future())
         self._waiting[code] = waiting
         try:
-            await self._channel.reply(asked_in, _question(request, code))
+            await self._channel.reply(asked_in, self._question(request, asked_in, code=code))
             if not await settled_within(waiting.verdict, WAIT_MS, self._timers):
                 return None
         finally:
             del self._waiting[code]
         kind = waiting.verdict.result()
         return next((option.id for option in request.options if option.kind == kind), None)
+
+    def _unused_code(self) -> str:
+        while True:
+            code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
+            if code not in self._waiting:
+                return code
+
+    def _question(self, request: PermissionRequest, asked_in: Envelope, *, code: str) -> str:
+        what = quoted(request.call.title or request.call.kind or "a tool", MAX_TITLE_CHARACTERS)
+        asks = f'The agent asks for permission: "{what}". Answer /approve {code} or /deny {code}'
+        is_deaf = asked_in.is_group and self._channel.config.group(asked_in.chat_id).require_mention
+        return f"{asks}{MENTION_IT}" if is_deaf else asks
 
     def _handler(self, kind: PermissionKind) -> CommandHandler:
         async def answer(envelope: Envelope, rest: str) -> bool:
@@ -90,8 +103,3 @@ class PermissionRelay:
         if is_private or not config.allowed_users:
             return envelope.sender_id == asked_in.sender_id
         return envelope.sender_id in config.allowed_users
-
-
-def _question(request: PermissionRequest, code: str) -> str:
-    what = quoted(request.call.title or request.call.kind or "a tool", MAX_TITLE_CHARACTERS)
-    return f'The agent asks for permission: "{what}". Answer /approve {code} or /deny {code}'

@@ -21,6 +21,16 @@ class LoopTimers:
         return asyncio.get_running_loop().call_later(delay_ms / 1000, callback).cancel
 
 
+async def pause(duration_ms: int, timers: Timers) -> None:
+    """Wait for a time."""
+    over = asyncio.Event()
+    call_off = timers.call_later(duration_ms, over.set)
+    try:
+        await over.wait()
+    finally:
+        call_off()
+
+
 async def settled_within(future: "asyncio.Future[Any]", limit_ms: int, timers: Timers) -> bool:
     """Wait for a future, but not for long; leaves it alone, and its outcome to who asks for it.
 

@@ -42,7 +42,8 @@ def configure_logs(level: str = "info", *, process: str) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level.upper())
-    for chatty in ("httpcore2", "httpx2", "openai", "asyncio", "dramatiq"):
+    # httpx tells each URL at level info, and that of a Telegram bot holds its token
+    for chatty in ("httpcore", "httpcore2", "httpx", "httpx2", "telegram", "openai", "asyncio", "dramatiq"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

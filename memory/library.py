@@ -142,6 +142,23 @@ class Library:
         """
         return Foresight(self._base)
 
+    def require_undoable(self, revision: str, workspace: str, *, is_idle: bool) -> None:
+        """Refuse to take back what is known to come to nothing.
+
+        Args:
+            is_idle: whether no task of the workspace waits or runs. If one does, what it will change is not
+                known yet, and only a revision that is not kept is refused.
+
+        Raises:
+            RevisionNotFound, RevisionPruned, StoreUnusable: as for ``Revisions.require_kept``.
+            RevisionUndone, CommitConflict: as for ``Foresight.require_undoable``.
+        """
+        roots = self.roots(workspace)
+        if is_idle:
+            self.foresight().require_undoable(revision, roots)
+        else:
+            self.revisions().require_kept(revision, roots)
+
     def read(self, workspace: str, scope: Scope, path: str) -> KnownDocument | None:
         """Read one memory; None when there is no such one.
 

@@ -1,13 +1,14 @@
 """The Flask application, put together."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from flask import Flask, g, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
+from channels.adapters.webhook.door import WebhookDoor
 from core.errors import InputError, MemlaneError
 from core.logs import get_logger
 from core.settings import Settings
@@ -32,6 +33,7 @@ from web.relay import HEARTBEAT_S, Relay
 from web.route import HasRoutes, routes_of, serve_routes
 from web.routes.archives import ArchiveRoutes
 from web.routes.capabilities import CapabilityRoutes
+from web.routes.channels import ChannelRoutes
 from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
 from web.routes.followups import FollowUpRoutes
@@ -55,7 +57,11 @@ _log = get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WebParts:
-    """What the application answers from."""
+    """What the application answers from.
+
+    Attributes:
+        doors: of the webhook channels, by name.
+    """
 
     workspaces: Workspaces
     jobs: JobsClient
@@ -63,6 +69,7 @@ class WebParts:
     sessions: ClientSessions
     library: Library
     oversight: Oversight
+    doors: Mapping[str, WebhookDoor] = field(default_factory=dict)
 
 
 def create_app(
@@ -91,7 +98,8 @@ def create_app(
     app.register_error_handler(MemlaneError, _answer_ours)
     app.register_error_handler(HTTPException, _answer_framework)
     app.register_error_handler(Exception, _answer_unexpected)
-    open_paths = [rule for route in routes_of(app).values() if route.role == "open" for rule in route.rules]
+    routes = routes_of(app).values()
+    open_paths = [rule for route in routes if not route.asks_for_token for rule in route.rules]
     guard = Guard(keyring, bound_host=settings.host, hosts=settings.hosts, open_paths=open_paths)
     app.wsgi_app = Door(app.wsgi_app, guard)  # type: ignore[method-assign]  # Flask's own seam for middleware
     return app
@@ -129,6 +137,7 @@ def _interface(
         EventRoutes(parts.hub, relay, workspaces),
         SessionRoutes(sessions, SessionStreams(parts.hub, sessions), workspaces, relay=relay),
         OpsRoutes(parts.oversight, workspaces),
+        ChannelRoutes(parts.doors),
     )
 
 

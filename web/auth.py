@@ -13,6 +13,7 @@ from web.target import Target
 _LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]", "host.docker.internal"})
 _AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _BEARER = re.compile(r"bearer[ \t]+(?P<token>.*?)[ \t]*", re.IGNORECASE | re.DOTALL)
+_VARIABLE = re.compile("<[^>]+>")
 _ORIGIN = re.compile(r"https?://(?P<authority>.+)")
 
 
@@ -28,10 +29,12 @@ class Guard:
             keyring: the tokens that let callers in.
             bound_host: address the service listens on; accepted in ``Host`` with the bound port.
             hosts: further names, accepted with any port, because a proxy in front maps ports.
-            open_paths: those that ask for no token. All others do, whether they are served or not.
+            open_paths: those that ask for no token, as routes are written. All others do, whether they are
+                served or not.
         """
         self._keyring = keyring
-        self._open_paths = frozenset(open_paths)
+        patterns = [_pattern_of(path) for path in open_paths]
+        self._open = re.compile("|".join(patterns) or "(?!)")
         self._local = _LOCAL_NAMES | _literal_names(bound_host)
         self._named = frozenset(name.lower() for name in hosts)
 
@@ -49,7 +52,7 @@ class Guard:
         host = environ.get("HTTP_HOST", "").lower()
         self._check_host(host, target, environ["SERVER_PORT"])
         _check_origin(environ.get("HTTP_ORIGIN"), host)
-        if target.path.removesuffix("/") in self._open_paths:
+        if self._open.fullmatch(target.path.removesuffix("/")):
             return None
         return self._find_bearer(environ.get("HTTP_AUTHORIZATION", ""))
 
@@ -75,6 +78,11 @@ class Guard:
         if principal is None:
             raise Unauthorized
         return principal
+
+
+def _pattern_of(path: str) -> str:
+    """What a route's path matches; a variable is one segment, none is no path at all."""
+    return "[^/]+".join(re.escape(part) for part in _VARIABLE.split(path))
 
 
 def _token_in(authorization: str) -> bytes:

@@ -37,7 +37,7 @@ def read_json_object(request: Request) -> dict[str, Any]:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     if charset not in _CHARSETS:
         raise UnsupportedMediaType("Unsupported charset")
-    raw = _inflate(_read(request), (request.content_encoding or "identity").strip().lower())
+    raw = _inflate(read_raw(request), (request.content_encoding or "identity").strip().lower())
     return _parse(raw.decode(charset, "replace").removeprefix("\ufeff"))
 
 
@@ -55,10 +55,16 @@ def read_bytes(request: Request, types: Collection[str]) -> bytes:
         raise UnsupportedMediaType(f"The body must be {' or '.join(sorted(types))}")
     if (request.content_encoding or "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Unsupported content encoding")
-    return _read(request)
+    return read_raw(request)
 
 
-def _read(request: Request) -> bytes:
+def read_raw(request: Request) -> bytes:
+    """Read the body as it was sent, whatever it says that it is.
+
+    Raises:
+        PayloadTooLarge: more than ``MAX_BODY_BYTES``; the rest is unread.
+        BodyTimeout, InputError: the sender stopped before the end, or broke it.
+    """
     if (request.content_length or 0) > MAX_BODY_BYTES:
         raise PayloadTooLarge
     try:

@@ -30,7 +30,7 @@ class Gate:
         route = self._routes.get(request.endpoint)
         if route is None:
             raise Forbidden
-        if route.role != "open" and not principal_of(request).has_role(route.role):
+        if route.token_role is not None and not principal_of(request).has_role(route.token_role):
             raise Forbidden
 
     def check_media(self) -> None:
@@ -42,7 +42,7 @@ class Gate:
             NotAcceptable: it takes other media types only.
         """
         route = self._routes.get(request.endpoint or "")
-        if route is None or route.role == "open" or request.method == "OPTIONS":
+        if route is None or not route.asks_for_token or request.method == "OPTIONS":
             return
         has_body = bool(route.media) or route.answer is not None
         if has_body and not is_acceptable(request.accept_mimetypes, (*route.media, *JSON)):

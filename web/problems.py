@@ -16,6 +16,7 @@ from werkzeug.wrappers import Response
 from core.errors import DependencyError, InputError, MemlaneError, StateError
 from core.text import well_formed
 from events.errors import (
+    ChannelBacklogFull,
     InvalidClientId,
     SessionNotFound,
     StorageFull,
@@ -149,6 +150,9 @@ RULES: Mapping[type[BaseException], Rule] = {
         HTTPStatus.SERVICE_UNAVAILABLE,
         "Storage does not answer; the request may or may not have been accepted",
         headers=_retry(1),
+    ),
+    ChannelBacklogFull: Rule(
+        HTTPStatus.SERVICE_UNAVAILABLE, "Too many messages of this channel wait already", headers=_retry(30)
     ),
     StorageFull: Rule(
         HTTPStatus.SERVICE_UNAVAILABLE, "Storage is full; nothing was accepted", headers=_retry(30)

@@ -11,11 +11,12 @@ from werkzeug.routing import PathConverter
 from werkzeug.wrappers import Response
 
 from core.errors import MemlaneError
+from web.principal import TokenRole
 from web.selector import rules_for
 
 ROUTES = "memlane.routes"
 
-Role = Literal["open", "client", "operator"]
+Role = Literal["open", "signed", "client", "operator"]
 Method = Literal["GET", "POST", "DELETE"]
 View = Callable[..., Response]
 Audited = Callable[[Mapping[str, Any]], bool]
@@ -39,7 +40,8 @@ class Route:
         name: unique; Flask's endpoint, and the start of the operation's id in the OpenAPI document.
         path: Flask's rule, below a workspace or, with ``is_global``, from the root.
         view: gets the path's parameters, and ``selector`` where the path names a workspace.
-        role: what a caller's token must have; ``open`` asks for no token.
+        role: what a caller's token must have; ``open`` and ``signed`` ask for none, and the latter's view
+            admits what is signed with a secret of its own.
         is_global: whether the route belongs to no workspace.
         is_socket: whether the view answers requests for a WebSocket; it gets ordinary ones, too, to refuse.
         query: model of the query string.
@@ -47,6 +49,7 @@ class Route:
         takes: content types of a body that is no JSON.
         reads: headers of the request that this route looks at, beyond those that any route does.
         status: of the answer when all went well.
+        repeat_status: of the answer to what was done before; None where there is no such answer.
         answer: model of that answer's body; None for one without a body, or that is no JSON.
         media: content types of an answer that is no JSON.
         sends: headers of that answer, beyond those of any; one with an ``ETag`` can be a 304.
@@ -68,11 +71,22 @@ class Route:
     takes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     status: int = 200
+    repeat_status: int | None = None
     answer: type[BaseModel] | None = None
     media: tuple[str, ...] = ()
     sends: tuple[str, ...] = ()
     refusals: tuple[type[MemlaneError], ...] = ()
     audited: Audited = never
+
+    @property
+    def token_role(self) -> TokenRole | None:
+        """What a caller's token must have; None where no token is asked for."""
+        return None if self.role == "open" or self.role == "signed" else self.role  # noqa: PLR1714 - as mypy narrows
+
+    @property
+    def asks_for_token(self) -> bool:
+        """Whether callers need a token."""
+        return self.token_role is not None
 
     @property
     def rules(self) -> tuple[str, ...]:

@@ -38,7 +38,22 @@ class Adapter:
     module: str
 
 
-ADAPTERS: tuple[Adapter, ...] = ()
+ADAPTERS: tuple[Adapter, ...] = (
+    Adapter(
+        AdapterType(
+            "telegram",
+            required=frozenset({"token"}),
+            extra=frozenset({"apiUrl", "proxy", "pollTimeout", "registerCommands"}),
+        ),
+        "channels.adapters.telegram.channel",
+    ),
+    Adapter(
+        AdapterType(
+            "webhook", required=frozenset({"token", "callbackUrl"}), extra=frozenset({"callbackUrl"})
+        ),
+        "channels.adapters.webhook.channel",
+    ),
+)
 
 TYPES: tuple[AdapterType, ...] = tuple(adapter.type for adapter in ADAPTERS)
 

@@ -1,5 +1,6 @@
 """The file that says which chat channels there are."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,25 @@ import yaml
 
 from channels.adapters.registry import TYPES
 from channels.config_check import Finding, check_channels
-from channels.config_reading import ReadChannel, read_channels
+from channels.config_reading import ReadChannel, channel_folder, read_channels
 from channels.errors import ChannelConfigInvalid
 from core.workspaces import Workspaces
 
 MAX_FILE_BYTES = 1024 * 1024
+YAML_SUFFIXES = (".yaml", ".yml")
+
+
+class _YamlLoader(yaml.SafeLoader):
+    """Takes ``on`` and ``off`` as they are written: they are words of this configuration."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - as the base class has it
+        first: [one for one in resolvers if first not in "oO" or one[0] != "tag:yaml.org,2002:bool"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
 
 def load_document(path: Path) -> Any:
-    """Read the file, JSON or YAML.
+    """Read the file: YAML if its name ends so, else JSON.
 
     Raises:
         ChannelConfigInvalid: it can't be read.
@@ -27,11 +38,12 @@ def load_document(path: Path) -> Any:
         raise ChannelConfigInvalid(f"can't read {path}: {error.strerror}") from None
     if len(content) > MAX_FILE_BYTES:
         raise ChannelConfigInvalid(f"{path} is larger than {MAX_FILE_BYTES} bytes")
+    is_yaml = path.suffix in YAML_SUFFIXES
     try:
-        return yaml.safe_load(content)
+        return yaml.load(content, _YamlLoader) if is_yaml else json.loads(content)  # noqa: S506 - a safe loader
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
-        raise ChannelConfigInvalid(f"{path} is neither JSON nor YAML: {reason}") from None
+        raise ChannelConfigInvalid(f"{path} is no {'YAML' if is_yaml else 'JSON'}: {reason}") from None
 
 
 def load_channels(
@@ -44,6 +56,20 @@ def load_channels(
     """
     cwd = workspaces.primary.path
     return read_channels(load_document(path), environment=environment, cwd=cwd, types=TYPES)
+
+
+def folder_of(name: str, path: Path, *, workspaces: Workspaces) -> str:
+    """Where a channel works; whatever else the file says of it and others need not be usable.
+
+    Raises:
+        ChannelConfigInvalid: the file can't be read, or has no such channel.
+    """
+    document = load_document(path)
+    channels = document.get("channels") if isinstance(document, Mapping) else None
+    named = {str(key): raw for key, raw in channels.items()} if isinstance(channels, Mapping) else {}
+    if name not in named:
+        raise ChannelConfigInvalid(f"there is no channel {name!r} in {path}")
+    return channel_folder(name, named[name], cwd=workspaces.primary.path)
 
 
 def check_file(path: Path, *, workspaces: Workspaces, environment: Mapping[str, str]) -> Sequence[Finding]:

@@ -1,12 +1,14 @@
 """Publishes what happens to turns in the event log of the channel's workspace."""
 
 import asyncio
+from functools import partial
 
 from channels.lifecycle import TERMINAL_TYPES, ChannelTaskLifecycleEvent
 from core.errors import MemlaneError
 from core.ids import WorkspaceId
 from core.logs import get_logger
 from events.chat.announcing import Announcer
+from memlane.channels.stores import Patience
 from memlane.channels.threads import beside
 
 MAX_WAITING = 1_000
@@ -20,8 +22,11 @@ class TurnEvents:
     Of the pieces of an answer the first is announced. When the log is away for long the oldest are dropped.
     """
 
-    def __init__(self, announcer: Announcer, workspace: WorkspaceId) -> None:
+    def __init__(
+        self, announcer: Announcer, workspace: WorkspaceId, *, patience: Patience | None = None
+    ) -> None:
         self._announcer = announcer
+        self._patience = patience or Patience()
         self._workspace = workspace
         self._waiting: asyncio.Queue[ChannelTaskLifecycleEvent] = asyncio.Queue()
         self._writing: set[str] = set()
@@ -39,20 +44,20 @@ class TurnEvents:
         self._waiting.put_nowait(event)
 
     async def run(self) -> None:
-        """Announce until this is cancelled."""
+        """Announce until this is cancelled; waits for a log that is away."""
         while True:
-            await self._announce(await self._waiting.get())
+            event = await self._waiting.get()
+            await self._patience.ask(partial(self._announce, event))
 
     async def flush(self) -> None:
-        """Announce what waits."""
-        while not self._waiting.empty():
-            await self._announce(self._waiting.get_nowait())
+        """Announce what waits, unless the log is away."""
+        try:
+            while not self._waiting.empty():
+                await beside(partial(self._announce, self._waiting.get_nowait()))
+        except MemlaneError as error:
+            _log.warning("channel_events_not_told", reason=error.code, more=self._waiting.qsize())
 
-    async def _announce(self, event: ChannelTaskLifecycleEvent) -> None:
+    def _announce(self, event: ChannelTaskLifecycleEvent) -> None:
         data = event.to_wire()
         data.pop("chunk", None)
-        kind = f"channel_task_{event.type}"
-        try:
-            await beside(lambda: self._announcer.announce(self._workspace, kind, data))
-        except MemlaneError as error:
-            _log.warning("channel_event_not_told", kind=kind, reason=error.code)
+        self._announcer.announce(self._workspace, f"channel_task_{event.type}", data)

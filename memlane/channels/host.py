@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from acp_bridge.chat.bridge import ChatBridge
 from channels.adapters.registry import open_channel
@@ -29,7 +30,7 @@ from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredO
 from memory.library import Library
 
 PAIRING_FOLDER = "pairing"
-ASK = "ask"
+FILES_FOLDER = "channel-files"
 
 _log = get_logger(__name__)
 
@@ -56,7 +57,7 @@ class ChannelHost:
         """
         self._installation = installation
         self._relays: dict[str, PermissionRelay] = {}
-        self._served = [self._channel(read.config) for read in channels]
+        self._served = [self._channel(read) for read in channels]
         installation.bridge.decide_permissions_by(self._decide)
 
     async def run(self) -> None:
@@ -73,7 +74,10 @@ class ChannelHost:
             await asyncio.wait(tasks)
         await self._installation.bridge.close()
 
-    def _channel(self, config: ChannelConfig) -> ServedChannel:
+    def _channel(self, read: ReadChannel) -> ServedChannel:
+        config = read.config
+        for warning in read.warnings:
+            _log.warning("channel_configuration", path=warning.path, reason=warning.message)
         workspace = self._installation.workspaces.by_path(config.cwd)
         if workspace is None:
             raise ChannelConfigInvalid(
@@ -85,16 +89,17 @@ class ChannelHost:
     def _open(self, config: ChannelConfig, workspace: Workspace, store: ChannelStore) -> Opened:
         here, patience = self._installation, Patience()
         parts = ChannelParts(
-            pairing=pairing_of(here.settings, config),
+            pairing=pairing_of(here.settings, config.name, cwd=config.cwd),
             ledger=StoredLedger(store, patience),
             outbox=StoredOutbox(store, patience),
             routes=StoredRoutes(store, patience),
             memory=WorkspaceMemory(here.library, workspace.path),
+            files=here.settings.home / FILES_FOLDER / workspace.id / quote(config.name, safe=""),
         )
         inbox = StoredInbox(store, patience)
         channel = open_channel(config, bridge=here.bridge, parts=parts, inbox=inbox)
-        MemoryCommands(channel, WorkspaceLane(here.jobs, workspace), parts.timers)
-        if config.extra.get("permissions") == ASK:
+        MemoryCommands(channel, WorkspaceLane(here.jobs, workspace, here.library), parts.timers)
+        if config.permissions == "ask":
             self._relays[config.name] = PermissionRelay(channel, parts.timers)
         events = TurnEvents(open_announcer(here.settings.state), workspace.id)
         return Opened(channel, inbox, events)
@@ -109,6 +114,10 @@ class ChannelHost:
         return next((one for one in channels if one is not None and one.active_message(session_id)), None)
 
 
-def pairing_of(settings: Settings, config: ChannelConfig) -> PairingStore:
-    """Who asks to be let into a channel, and who was."""
-    return PairingStore(settings.home / PAIRING_FOLDER, workspace=config.cwd, channel=config.name)
+def pairing_of(settings: Settings, channel: str, *, cwd: str) -> PairingStore:
+    """Who asks to be let into a channel, and who was.
+
+    Args:
+        cwd: where the channel works.
+    """
+    return PairingStore(settings.home / PAIRING_FOLDER, workspace=cwd, channel=channel)

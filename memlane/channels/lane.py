@@ -8,17 +8,18 @@ from typing import Any
 from channels.envelope import Target
 from channels.memory_lane import MemoryKind, MemoryReport, MemoryRequest
 from core.acp import Scope
-from core.ids import TaskId
 from core.workspaces import Workspace
 from jobs.client import JobsClient
 from jobs.tasks import Submission, Task
 from jobs.viewer import ANYBODY
+from memlane.channels.stores import Patience
 from memory.library import Library
 from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 2.0
 MAX_MEMORY_CHARACTERS = 20_000
+GONE = "what became of it is not known any more"
 
 _SCOPES: tuple[Scope, ...] = ("user", "project")
 _BODIES: Mapping[MemoryKind, tuple[type[TaskBody], str | None]] = {
@@ -31,27 +32,37 @@ _BODIES: Mapping[MemoryKind, tuple[type[TaskBody], str | None]] = {
 class WorkspaceLane:
     """A ``MemoryLane``: each request is a task like all others."""
 
-    def __init__(self, jobs: JobsClient, workspace: Workspace) -> None:
+    def __init__(self, jobs: JobsClient, workspace: Workspace, library: Library) -> None:
         self._jobs = jobs
         self._workspace = workspace
+        self._library = library
+        self._patience = Patience()
 
     async def ask(self, request: MemoryRequest) -> MemoryReport:
         """See ``MemoryLane``."""
-        submission = _submission(request)
-        task = await asyncio.to_thread(self._jobs.submit, self._workspace.id, submission)
-        return _report(await self._ended(task))
+        ended = await self._ended(await asyncio.to_thread(self._submit, request))
+        return _report(ended) if ended is not None else MemoryReport("failed", GONE)
 
-    async def _ended(self, task: Task) -> Task:
+    def _submit(self, request: MemoryRequest) -> Task:
+        def check() -> None:
+            if request.kind == "undo":
+                is_idle = self._jobs.is_idle(self._workspace.id)
+                self._library.require_undoable(request.text, self._workspace.path, is_idle=is_idle)
+
+        return self._jobs.accept(self._workspace.id, _submission(request), check=check).task
+
+    async def _ended(self, task: Task) -> Task | None:
+        """The task at its end; None for one whose record went before that was seen."""
+        now: Task | None = task
         pause_s = FIRST_PAUSE_S
-        while not task.is_terminal:
+        while now is not None and not now.is_terminal:
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-            found = await asyncio.to_thread(self._find, task.id, task)
-            task = found or task
-        return task
+            now = await self._patience.ask(lambda: self._find(task))
+        return now
 
-    def _find(self, task_id: TaskId, task: Task) -> Task | None:
-        return self._jobs.find(self._workspace.id, task.kind, task_id, viewer=ANYBODY)
+    def _find(self, task: Task) -> Task | None:
+        return self._jobs.find(self._workspace.id, task.kind, task.id, viewer=ANYBODY)
 
 
 class WorkspaceMemory:

@@ -1,11 +1,12 @@
 """Serves one channel for as long as it is this process's to serve."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from channels.base import ChannelBase
+from channels.inbox import Inbox
 from channels.inflow import Inflow
 from core.errors import MemlaneError
 from core.ids import new_uuid
@@ -13,21 +14,19 @@ from core.logs import get_logger
 from events.chat.store import ChannelStore, Lease, Taken
 from events.errors import ChannelLeaseLost, StorageUnavailable
 from memlane.channels.events import TurnEvents
-from memlane.channels.stores import StoredInbox
 from memlane.channels.threads import beside
-
-DRAIN_S = 5.0
 
 _log = get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How fast a channel changes hands.
+    """How fast a channel changes hands, and what turns are given then.
 
     Attributes:
         lease_ms: how long a process that vanished keeps it, milliseconds.
         renew_s: how often who has it says so, and others ask, seconds; well below ``lease_ms``.
+        drain_s: how long turns may go on when the process is told to stop, seconds.
         first_pause_s, longest_pause_s: before it is tried again after something went wrong, seconds.
     """
 
@@ -35,6 +34,7 @@ class Pace:
     renew_s: float = 5.0
     first_pause_s: float = 1.0
     longest_pause_s: float = 60.0
+    drain_s: float = 5.0
 
 
 USUAL = Pace()
@@ -45,7 +45,7 @@ class Opened:
     """A channel with what feeds it and tells of it."""
 
     channel: ChannelBase
-    inbox: StoredInbox
+    inbox: Inbox
     events: TurnEvents
 
 
@@ -65,17 +65,22 @@ class ServedChannel:
         self._store = store
         self._open = open_anew
         self._owner = new_uuid()
+        self._has_served = False
         self.current: ChannelBase | None = None
 
     async def run(self) -> None:
         """Serve the channel until this is cancelled; then what runs is given a few seconds."""
         pause_s = self._pace.first_pause_s
         while True:
+            self._has_served = False
             try:
                 await self._claim()
                 await self._serve()
             except MemlaneError as error:
                 _log.error("channel_stopped", channel=self._name, reason=str(error), code=error.code)
+            except Exception:  # noqa: BLE001 - the outermost frame of a channel, which must not stay deaf
+                _log.exception("channel_stopped", channel=self._name)
+            pause_s = self._pace.first_pause_s if self._has_served else pause_s
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, self._pace.longest_pause_s)
 
@@ -94,28 +99,43 @@ class ServedChannel:
 
     async def _serve(self) -> None:
         opened = self._open()
-        channel, flow = opened.channel, Inflow(opened.channel, opened.inbox)
+        channel = opened.channel
         channel.observe(opened.events.take)
         renewing = asyncio.create_task(self._renew())
         telling = asyncio.create_task(opened.events.run())
         try:
             with self._known(channel):
                 await channel.recover()
-                await channel.connect()
-                _log.info("channel_serving", channel=self._name, type=channel.config.type)
-                feeding = asyncio.create_task(flow.run())
-                try:
-                    await asyncio.wait({renewing, feeding}, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    feeding.cancel()
-                    await channel.disconnect()
-                    await flow.drain(limit_s=0 if renewing.done() else DRAIN_S)
+                await self._feed(opened, renewing)
         finally:
             await _ended(telling, renewing)
-            await channel.close()
+            await self._take_leave(channel.close)
             await opened.events.flush()
             await self._release()
-        _raise_from(renewing, feeding)
+
+    async def _feed(self, opened: Opened, renewing: "asyncio.Task[None]") -> None:
+        """Have messages handled until the lease is lost; what is under way has ended when this returns."""
+        channel, flow = opened.channel, Inflow(opened.channel, opened.inbox)
+        try:
+            await channel.connect()
+            self._has_served = True
+            _log.info("channel_serving", channel=self._name, type=channel.config.type)
+            feeding, watching = asyncio.create_task(flow.run()), asyncio.create_task(channel.watch())
+            try:
+                await asyncio.wait({renewing, feeding, watching}, return_when=asyncio.FIRST_COMPLETED)
+                _raise_from(renewing, feeding, watching)
+            finally:
+                feeding.cancel()
+                watching.cancel()
+        finally:
+            await self._take_leave(channel.disconnect)
+            await flow.drain(limit_s=0 if renewing.done() else self._pace.drain_s)
+
+    async def _take_leave(self, step: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await step()
+        except Exception:  # noqa: BLE001 - an adapter's fault must not keep the others from ending
+            _log.exception("channel_not_left", channel=self._name)
 
     @contextmanager
     def _known(self, channel: ChannelBase) -> Iterator[None]:

@@ -32,6 +32,7 @@ from memlane.channels.configuration import load_channels
 from memlane.channels.host import pairing_of
 from memlane.channels.lane import WorkspaceLane, WorkspaceMemory
 from memlane.cli.exits import Exit
+from memlane.cli.task_output import printable
 from memlane.own_store import open_own_store
 from memlane.parts import own_command
 from memlane.run_record import read_run_record
@@ -69,13 +70,15 @@ async def _talk(
 ) -> None:
     library = Library(settings.memory_base, local=settings.memory_local)
     parts = ChannelParts(
-        pairing=pairing_of(settings, config), memory=WorkspaceMemory(library, workspace.path)
+        pairing=pairing_of(settings, config.name, cwd=config.cwd),
+        memory=WorkspaceMemory(library, workspace.path),
     )
     channel = TerminalChannel(config, bridge=bridge, parts=parts, write=_write)
     relay = PermissionRelay(channel, parts.timers)
     bridge.decide_permissions_by(relay.decide)
     if settings.redis_url is not None:
-        MemoryCommands(channel, WorkspaceLane(open_jobs(settings), workspace), parts.timers)
+        lane = WorkspaceLane(open_jobs(settings), workspace, library)
+        MemoryCommands(channel, lane, parts.timers)
     try:
         await _converse(channel)
     finally:
@@ -125,7 +128,7 @@ async def _lines() -> AsyncIterator[str]:
 
 
 def _write(text: str) -> None:
-    sys.stdout.write(text)
+    sys.stdout.write("\n".join(printable(line) for line in text.expandtabs().split("\n")))
     sys.stdout.flush()
 
 

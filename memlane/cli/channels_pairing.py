@@ -7,9 +7,9 @@ from pathlib import Path
 from channels.pairing import PairingStore
 from core.clock import rfc3339
 from core.errors import ConfigError
-from core.settings import changed_environment, load_settings
+from core.settings import load_settings
 from core.workspaces import Workspaces
-from memlane.channels.configuration import load_channels
+from memlane.channels.configuration import folder_of
 from memlane.channels.host import pairing_of
 from memlane.cli.exits import Exit
 from memlane.cli.task_output import printable
@@ -21,7 +21,7 @@ def show(name: str, path: Path | None, *, as_json: bool) -> Exit:
     Raises:
         ConfigError: there is no such channel, or the configuration can't be used.
     """
-    store = _store(name, path)
+    store, cwd = _store(name, path)
     waiting = [
         {
             "code": one.code,
@@ -40,7 +40,7 @@ def show(name: str, path: Path | None, *, as_json: bool) -> Exit:
     for sender in store.approved():
         sys.stdout.write(printable(f"approved  {sender}") + "\n")
     if not waiting and not store.approved():
-        sys.stdout.write("nobody waits, nobody was let in\n")
+        sys.stdout.write(printable(f"nobody waits, nobody was let in (workspace {cwd})") + "\n")
     return Exit.OK
 
 
@@ -50,20 +50,17 @@ def approve(name: str, code: str, path: Path | None) -> Exit:
     Raises:
         ConfigError: there is no such channel or code; nothing was changed.
     """
-    found = _store(name, path).approve(code)
+    store, _ = _store(name, path)
+    found = store.approve(code)
     if found is None:
         raise ConfigError("no live request has this code; a code is good for an hour")
     sys.stdout.write(printable(f"{found.sender_name} ({found.sender_id}) may talk to {name} now") + "\n")
     return Exit.OK
 
 
-def _store(name: str, path: Path | None) -> PairingStore:
+def _store(name: str, path: Path | None) -> tuple[PairingStore, str]:
+    """Who asks and who was let in, and where the channel works; secrets need not be at hand for that."""
     settings = load_settings(channels_file=path)
     workspaces = Workspaces(settings.workspaces or (str(Path.cwd()),), must_exist=False)
-    channels = load_channels(
-        settings.channels_path, workspaces=workspaces, environment=changed_environment({})
-    )
-    config = next((read.config for read in channels if read.config.name == name), None)
-    if config is None:
-        raise ConfigError(f"there is no channel {name!r} in {settings.channels_path}")
-    return pairing_of(settings, config)
+    cwd = folder_of(name, settings.channels_path, workspaces=workspaces)
+    return pairing_of(settings, name, cwd=cwd), cwd

@@ -18,6 +18,7 @@ from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs, require_fit_redis
 from jobs.oversight import open_oversight
+from memlane.channels.doors import open_doors
 from memlane.folders import make_private
 from memlane.listening import bind, is_exposed
 from memlane.site import workspaces_of
@@ -63,5 +64,7 @@ def _compose(settings: Settings, workspaces: Workspaces, keyring: "Keyring", *, 
     hub = open_hub(settings.state, [workspace.id for workspace in workspaces])
     jobs = open_jobs(settings, is_checked=is_checked)
     library = Library(settings.memory_base, local=settings.memory_local)
-    parts = WebParts(workspaces, jobs, hub, open_sessions(settings.state), library, open_oversight(settings))
+    sessions, oversight = open_sessions(settings.state), open_oversight(settings)
+    doors = open_doors(settings, workspaces)
+    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, doors)
     return create_app(settings, parts, keyring=keyring, home=Path.home())

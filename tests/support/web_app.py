@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Flask
 
+from channels.adapters.webhook.door import WebhookDoor
 from core.settings import Settings
 from core.workspaces import Workspace, Workspaces
 from events.hub import open_hub
@@ -52,13 +53,15 @@ def application(
     *,
     keyring: Keyring | None = None,
     library: Library = NO_MEMORY,
+    doors: Mapping[str, WebhookDoor] | None = None,
     **settings_changed: Any,
 ) -> Iterator[Flask]:
     """Make an application for the body; unless told otherwise it has no memory and one token, ``T``."""
     settings = Settings(redis_url=redis_url, **settings_changed)
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     sessions = open_sessions(settings.state)
-    parts = WebParts(workspaces, open_jobs(settings), hub, sessions, library, open_oversight(settings))
+    jobs, oversight = open_jobs(settings), open_oversight(settings)
+    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, doors or {})
     try:
         yield create_app(settings, parts, keyring=keyring or single_token("T"), home=Path.home())
     finally:

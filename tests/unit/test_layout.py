@@ -160,7 +160,7 @@ def written_files() -> Iterator[tuple[Path, str]]:
 
 # an absolute path of two names or more; the lookbehind keeps URLs, globs, tags and joined paths out
 ABSOLUTE_PATH = re.compile(r"(?<![\w.~/:%}>)\]\\$*<-])/([A-Za-z0-9_.-]+)/[\w.%-]")
-OUR_ROUTES = {"events", "health", "memory", "ops", "session", "workspace", "workspaces"}
+OUR_ROUTES = {"channels", "events", "health", "memory", "ops", "session", "workspace", "workspaces"}
 ON_EVERY_LINUX = {"dev", "proc", "usr"}
 MADE_UP = {"Workspace", "a", "base", "m", "no", "v1"}
 IN_TESTS = MADE_UP | {"bin", "etc", "home", "run", "srv"}

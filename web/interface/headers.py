@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from channels.adapters.webhook.signature import DELIVERY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from core.errors import InputError, MemlaneError
 from events.errors import InvalidClientId
 from web.client_id import CLIENT_ID_HEADER
@@ -67,6 +68,12 @@ REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
             _TEXT,
         ),
         EPOCH_HEADER: RequestHeader("The log that `Last-Event-ID` belongs to.", _TEXT),
+        TIMESTAMP_HEADER: RequestHeader("When it was signed, epoch seconds; good for five minutes.", _TEXT),
+        DELIVERY_HEADER: RequestHeader("Names the delivery; the same again is a repeat.", _TEXT),
+        SIGNATURE_HEADER: RequestHeader(
+            "`sha256=` and the HMAC-SHA256 of `<timestamp>.<raw body>` in hex, with the channel's token.",
+            _TEXT,
+        ),
         "Connection": RequestHeader("`Upgrade`.", _TEXT),
         "Upgrade": RequestHeader("`websocket`.", _TEXT),
         "Sec-WebSocket-Version": RequestHeader(f"`{WEBSOCKET_VERSION}`.", _TEXT),

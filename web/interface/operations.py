@@ -41,7 +41,7 @@ def _operation(route: Route, rule: str, shapes: Shapes) -> dict[str, Any]:
         "tags": [_tag(route)],
         "parameters": parameters_of(route, rule),
         "responses": dict(_responses(route, rule, shapes)),
-        "security": [] if route.role == "open" else [{BEARER: []}],
+        "security": [{BEARER: []}] if route.asks_for_token else [],
         "x-memlane-role": route.role,
     }
     body = _body(route, shapes)
@@ -67,6 +67,8 @@ def _body(route: Route, shapes: Shapes) -> dict[str, Any] | None:
 
 def _responses(route: Route, rule: str, shapes: Shapes) -> Iterator[tuple[str, Any]]:
     yield str(route.status), _success(route, shapes)
+    if route.repeat_status is not None:
+        yield str(route.repeat_status), _success(route, shapes)
     if "ETag" in route.sends:
         yield "304", {"description": "The caller has it already.", "headers": references_to({"ETag": True})}
     for status, refused in refused_of(route, rule).items():

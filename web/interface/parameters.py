@@ -63,6 +63,7 @@ PATH_PARAMETERS: Mapping[str, PathParameter] = MappingProxyType(
             "The document's path, relative to the root of its scope; its slashes may be escaped or not.",
             {"type": "string", "minLength": 1},
         ),
+        "channel": PathParameter("channel", "The channel's name.", {"type": "string", "minLength": 1}),
         "session_id": PathParameter("session", "The session's id.", {"type": "string", "minLength": 1}),
         "revision": PathParameter(
             "revision",

@@ -73,7 +73,7 @@ def refused_of(route: Route, rule: str) -> Mapping[int, Refused]:
 
 def _kinds(route: Route, rule: str) -> Iterator[type[MemlaneError]]:
     yield from _AT_THE_DOOR
-    if route.role != "open":
+    if route.asks_for_token:
         yield from _BEHIND_THE_DOOR
         if route.method not in SAFE_METHODS:
             yield RateLimitExceeded

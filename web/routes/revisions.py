@@ -98,19 +98,11 @@ class RevisionRoutes:
 
         def check() -> None:
             is_idle = self._jobs.is_idle(workspace.id)
-            offload(lambda: self._require_undoable(workspace, revision, is_idle=is_idle))
+            offload(lambda: self._library.require_undoable(revision, workspace.path, is_idle=is_idle))
 
         return self._reception.submit(
             replace(asked, input={"revision": revision}), workspace, named=selector is not None, check=check
         )
-
-    def _require_undoable(self, workspace: Workspace, revision: str, *, is_idle: bool) -> None:
-        """Refuse what is known to come to nothing; what tasks before it will change is not known yet."""
-        roots = self._library.roots(workspace.path)
-        if is_idle:
-            self._library.foresight().require_undoable(revision, roots)
-        else:
-            self._library.revisions().require_kept(revision, roots)
 
     def _page(self, workspace: Workspace, query: RevisionsQuery) -> RevisionPage:
         revisions, roots = self._library.revisions(), self._library.roots(workspace.path)

@@ -7,6 +7,7 @@ from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
 from channels.envelope import Envelope
 from channels.parts import ChannelParts
+from core.ids import new_uuid
 
 CHAT_ID = "terminal"
 
@@ -19,7 +20,6 @@ class TerminalChannel(ChannelBase):
     ) -> None:
         super().__init__(config, bridge=bridge, parts=parts)
         self._write = write
-        self._count = 0
 
     async def connect(self) -> None:
         """Nothing is to be connected."""
@@ -27,9 +27,11 @@ class TerminalChannel(ChannelBase):
     async def disconnect(self) -> None:
         """Nothing is connected."""
 
-    async def send_message(self, chat_id: str, text: str, *, thread_id: str | None = None) -> str | None:
+    async def send_message(
+        self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
+    ) -> str | None:
         """Write a message."""
-        del chat_id, thread_id  # there is one place
+        del chat_id, thread_id, delivery_id  # there is one place, and it forgets
         self._write(f"{text}\n")
         return None
 
@@ -39,7 +41,6 @@ class TerminalChannel(ChannelBase):
         Raises:
             Exception: what its turn raised.
         """
-        self._count += 1
         await self.handle_inbound(
             Envelope(
                 channel_name=self.name,
@@ -47,6 +48,6 @@ class TerminalChannel(ChannelBase):
                 sender_name=person,
                 chat_id=CHAT_ID,
                 text=line,
-                message_id=str(self._count),
+                message_id=new_uuid(),  # what is asked is known by it, in later chats too
             )
         )

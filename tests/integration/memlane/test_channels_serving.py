@@ -31,7 +31,7 @@ from tests.support.lane import fresh_workspace_id
 
 LOOK_S = 0.005
 LOOKS = 6_000
-QUICK = Pace(lease_ms=60_000, renew_s=0.02, first_pause_s=0.01, longest_pause_s=0.02)
+QUICK = Pace(lease_ms=60_000, renew_s=0.02, first_pause_s=0.01, longest_pause_s=0.02, drain_s=0.1)
 CONFIG = ChannelConfig(name="team", type="test", cwd="/srv", sender_policy="open")
 
 
@@ -49,7 +49,7 @@ class Telling(RecordingChannel):
         if self.refuses_to_connect:
             raise DeliveryFailed("no such token")
 
-    async def send_message(self, chat_id, text, *, thread_id=None):
+    async def send_message(self, chat_id, text, *, thread_id=None, delivery_id=None):
         sent = await super().send_message(chat_id, text, thread_id=thread_id)
         self.news.set()
         return sent

@@ -15,7 +15,7 @@ from tests.support.web_server import AUTHORIZED, WebServer
 if TYPE_CHECKING:
     from werkzeug.routing import Rule
 
-OPEN_RULES = {"/health", "/health/live", "/health/ready"}
+OPEN_RULES = {"/health", "/health/live", "/health/ready", "/channels/<channel>/inbound"}
 
 
 @pytest.fixture(scope="module")

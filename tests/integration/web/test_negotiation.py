@@ -24,7 +24,7 @@ def test_who_takes_no_answer_of_a_route_is_told_so_and_nothing_done(
     app: Flask, workspaces: Workspaces
 ) -> None:
     client = app.test_client()
-    asked = [route for route in routes_of(app).values() if route.answer is not None and route.role != "open"]
+    asked = [route for route in routes_of(app).values() if route.answer is not None and route.asks_for_token]
     for route in asked:
         answer = client.open(
             path_of(route.rules[-1], workspaces.primary), method=route.method, headers=HTML_ONLY

@@ -48,8 +48,8 @@ class Ask:
 
     def is_answered_well(self, caller: Caller, status: int) -> bool:
         """Whether a status is what the declaration asks for."""
-        if self.route.role == "open":
-            return status not in REFUSED
+        if not self.route.asks_for_token:
+            return status not in REFUSED or (self.route.role == "signed" and status == 401)
         if caller.principal is None:
             return status == 401
         allowed = caller.principal.workspaces

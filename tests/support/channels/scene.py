@@ -68,7 +68,7 @@ class RecordingChannel(ChannelBase):
     async def disconnect(self):
         self.log.append("disconnect")
 
-    async def send_message(self, chat_id, text, *, thread_id=None):
+    async def send_message(self, chat_id, text, *, thread_id=None, delivery_id=None):
         if self.gate is not None:
             await self.gate.wait()
         if self.refuses:

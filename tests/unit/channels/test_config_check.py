@@ -30,6 +30,7 @@ def test_a_good_configuration_has_no_findings():
         ({"groupPolicy": "opne"}, "groupPolicy", "error"),
         ({"sessionScope": "galaxy"}, "sessionScope", "error"),
         ({"approvalMode": "never"}, "approvalMode", "error"),
+        ({"permissions": "always"}, "permissions", "error"),
         ({"blockStreaming": True}, "blockStreaming", "error"),
         ({"colour": 1}, "colour", "warning"),
         ({"apiUrl": "x"}, "apiUrl", "warning"),
@@ -46,6 +47,10 @@ def test_a_good_configuration_has_no_findings():
 )
 def test_the_check_finds_what_reading_lets_pass(raw, path, severity):
     assert findings(**raw).get(path) == severity
+
+
+def test_the_check_knows_how_requests_for_permission_are_configured():
+    assert findings(permissions="ask") == {}
 
 
 def test_what_an_adapter_declares_is_known_to_the_check():

@@ -90,6 +90,7 @@ def test_secrets_are_not_shown():
 
 def test_an_unknown_policy_for_senders_is_refused_and_none_is_the_default():
     assert "senderPolicy" in refused(senderPolicy="everybody")
+    assert "permissions" in refused(permissions="always")
     for nothing in (None, "", False, 0):
         assert config(senderPolicy=nothing).sender_policy == "allowlist"
 

@@ -99,12 +99,12 @@ async def test_a_request_that_was_not_taken_says_why():
     assert chat.texts == ["That was not taken: too many wait"]
 
 
-async def test_a_service_that_is_away_is_told():
+async def test_without_an_answer_of_the_service_nobody_is_told_that_it_failed():
     chat, lane = opened()
     await chat.say("/dream")
     await answered(chat, lane, Away("no answer"))
 
-    assert chat.texts == ["Sorry, that failed: no answer"]
+    assert chat.texts == ["It is not known whether that was taken: no answer"]
 
 
 async def test_what_takes_long_says_so_once():
@@ -116,6 +116,25 @@ async def test_what_takes_long_says_so_once():
     await answered(chat, lane, MemoryReport("completed", "Done."))
 
     assert chat.texts == [WORKING, "Done."]
+
+
+async def test_an_answer_is_not_taken_for_what_was_said_before_a_crash():
+    chat, lane = opened()
+    said = chat.message("/dream", receipts=("r1",))
+    first = asyncio.create_task(chat.channel.handle_inbound(said))
+    await settle()
+    await chat.later(5_000)
+    assert chat.texts == [WORKING]
+    first.cancel()
+    await settle()
+    chat.open()
+    MemoryCommands(chat.channel, lane, chat.timers)
+    again = asyncio.create_task(chat.channel.handle_inbound(said))
+    await settle()
+    await answered(chat, lane, MemoryReport("completed", "Done."))
+
+    assert chat.texts == ["Done."]
+    assert again.done()
 
 
 async def test_the_same_message_is_the_same_request():

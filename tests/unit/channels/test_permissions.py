@@ -1,10 +1,12 @@
 """An agent asks for permission in the chat: design page "Channel layer", 7.2."""
 
 import asyncio
+import secrets
 
 import pytest
 
-from channels.permissions import DONE, NOT_YOURS, UNKNOWN, PermissionRelay
+from channels.config import GroupConfig
+from channels.permissions import DONE, MENTION_IT, NOT_YOURS, UNKNOWN, PermissionRelay
 from core.chat import PermissionOption, PermissionRequest, ToolCall
 from tests.support.channels.scene import scene, settle
 
@@ -23,7 +25,7 @@ async def asked(*, title="rm -r x", options=OPTIONS, first=None, **settings):
     request = PermissionRequest("s1", ToolCall("t", "execute", title, "pending"), options)
     decision = asyncio.create_task(relay.decide(request))
     await settle()
-    code = chat.texts[-1].rpartition(" ")[2]
+    code = chat.texts[-1].partition("/deny ")[2][:4]
     return chat, decision, code
 
 
@@ -93,6 +95,37 @@ async def test_a_code_is_good_once():
 
     assert await decision == "no"
     assert chat.texts[-1] == UNKNOWN
+
+
+async def test_where_a_mention_is_needed_the_question_says_so():
+    group = {"is_group": True, "is_mentioned": True}
+    chat, decision, _ = await asked(first=group)
+    decision.cancel()
+
+    assert chat.texts[0].endswith(MENTION_IT)
+
+
+async def test_where_no_mention_is_needed_the_question_asks_for_none():
+    groups = {"*": GroupConfig(require_mention=False)}
+    chat, decision, _ = await asked(first={"is_group": True}, groups=groups)
+    decision.cancel()
+
+    assert MENTION_IT not in chat.texts[0]
+
+
+async def test_two_requests_never_have_the_same_code(monkeypatch):
+    drawn = iter("AAAAAAAABBBB")
+    monkeypatch.setattr(secrets, "choice", lambda _: next(drawn))
+    chat = scene()
+    relay = PermissionRelay(chat.channel, chat.timers)
+    await chat.say("do it")
+    request = PermissionRequest("s1", ToolCall(), OPTIONS)
+    first, second = (asyncio.create_task(relay.decide(request)) for _ in range(2))
+    await settle()
+    await chat.say("/approve AAAA")
+    await chat.say("/deny BBBB")
+
+    assert (await first, await second) == ("yes", "no")
 
 
 async def test_after_five_minutes_nobody_has_decided():

@@ -68,7 +68,7 @@ async def test_parts_that_were_sent_are_not_sent_again():
     send = chat.channel.send_message
     stuck = asyncio.Event()
 
-    async def send_first(chat_id, text, *, thread_id=None):
+    async def send_first(chat_id, text, *, thread_id=None, delivery_id=None):
         if text == "efgh":
             await stuck.wait()
         return await send(chat_id, text, thread_id=thread_id)

@@ -103,7 +103,7 @@ def test_a_channel_in_which_nobody_waits_says_so(place, capsys):
     place(team=GOOD)
 
     assert run("channel", "pairing", "list", "team") == 0
-    assert capsys.readouterr().out == "nobody waits, nobody was let in\n"
+    assert capsys.readouterr().out.startswith("nobody waits, nobody was let in")
 
 
 def chat(folder, lines, *words, **changes):
@@ -140,6 +140,7 @@ def test_at_the_terminal_a_channel_is_as_it_is_configured(place):
     assert "Channel: team\nIdentity: Team bot\nMemory: channel:team\n" in chat(folder, ["/who"], "team")
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_at_the_terminal_memory_is_changed_through_the_lane_of_a_service_that_runs(tmp_path):
     with running_memlane(tmp_path):
         told = chat(tmp_path, ["/remember I like green tea"])
@@ -147,7 +148,7 @@ def test_at_the_terminal_memory_is_changed_through_the_lane_of_a_service_that_ru
         assert "To take this back: /undo r" in told
         undone = chat(tmp_path, [f"/undo {revision}", "/undo nothing"])
 
-    assert "Sorry, that failed" in undone
+    assert "That was not taken: a revision id is r and a number" in undone
     assert undone.count("To take this back") == 1
 
 

@@ -1,0 +1,1 @@
+"""Any service that can post JSON, by signed requests in both directions."""

@@ -1,0 +1,111 @@
+"""A channel that talks to any service by signed requests."""
+
+import asyncio
+import json
+from urllib.parse import urlsplit
+
+import httpx2
+
+from channels.adapters.webhook.signature import DELIVERY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
+from channels.base import ChannelBase
+from channels.bridge import AgentBridge
+from channels.config import ChannelConfig
+from channels.errors import ChannelConfigInvalid, DeliveryFailed
+from channels.inbox import Inbox
+from channels.parts import ChannelParts
+from core import clock
+from core.ids import new_uuid
+
+CALLBACK_KEY = "callbackUrl"
+TRIES = 4
+LIMIT_S = 10.0
+FIRST_PAUSE_MS = 500
+
+
+class WebhookChannel(ChannelBase):
+    """Messages come in by the service's web, see ``WebhookDoor``; answers are posted to the callback."""
+
+    def __init__(self, config: ChannelConfig, *, bridge: AgentBridge, parts: ChannelParts) -> None:
+        """Make the channel.
+
+        Raises:
+            ChannelConfigInvalid: the callback is no address of HTTP.
+        """
+        super().__init__(config, bridge=bridge, parts=parts)
+        self._timers = parts.timers
+        self._callback = _callback_of(config)
+        self._client: httpx2.AsyncClient | None = None
+
+    async def connect(self) -> None:
+        """Get ready to post answers."""
+        self._client = httpx2.AsyncClient(timeout=LIMIT_S, follow_redirects=False)
+
+    async def disconnect(self) -> None:
+        """Let the connections go."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def send_message(
+        self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
+    ) -> str | None:
+        """Post a message to the callback; it has arrived once that answers with 2xx.
+
+        Args:
+            delivery_id: the same for each try, so that the receiver takes it once.
+        """
+        delivery = delivery_id or new_uuid()
+        message = {"channel": self.name, "chatId": chat_id, "threadId": thread_id, "text": text}
+        body = json.dumps(message | {"deliveryId": delivery}, separators=(",", ":")).encode()
+        reason = "it was not tried"
+        for attempt in range(TRIES):
+            if attempt:
+                await self._pause(FIRST_PAUSE_MS << (attempt - 1))
+            status = await self._post(delivery, body)
+            if isinstance(status, int) and 200 <= status < 300:
+                return delivery
+            reason = f"the callback answered with {status}" if isinstance(status, int) else status
+            if isinstance(status, int) and status < 500 and status not in (408, 429):
+                break
+        raise DeliveryFailed(reason)
+
+    async def _post(self, delivery: str, body: bytes) -> int | str:
+        """The answer's status, or why there is none."""
+        timestamp = str(clock.wall_ms() // 1000)
+        headers = {
+            "Content-Type": "application/json",
+            TIMESTAMP_HEADER: timestamp,
+            DELIVERY_HEADER: delivery,
+            SIGNATURE_HEADER: sign(self.config.token.get_secret_value(), timestamp, body),
+        }
+        if self._client is None:
+            return "the channel is not connected"
+        try:
+            answer = await self._client.post(self._callback, content=body, headers=headers)
+        except httpx2.HTTPError as error:
+            return f"the callback gave no answer ({type(error).__name__})"
+        return answer.status_code
+
+    async def _pause(self, pause_ms: int) -> None:
+        over = asyncio.Event()
+        call_off = self._timers.call_later(pause_ms, over.set)
+        try:
+            await over.wait()
+        finally:
+            call_off()
+
+
+def open_channel(
+    config: ChannelConfig, *, bridge: AgentBridge, parts: ChannelParts, inbox: Inbox
+) -> WebhookChannel:
+    """Make the channel; see ``OpenAdapter``."""
+    del inbox  # the web stores what comes
+    return WebhookChannel(config, bridge=bridge, parts=parts)
+
+
+def _callback_of(config: ChannelConfig) -> str:
+    url = config.extra.get(CALLBACK_KEY)
+    parts = urlsplit(url) if isinstance(url, str) else None
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ChannelConfigInvalid(f"channels.{config.name}.{CALLBACK_KEY}: an http(s) address is needed")
+    return str(url)

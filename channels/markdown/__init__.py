@@ -1,0 +1,1 @@
+"""Markdown, as agents write it, in the mark-up of each chat service."""

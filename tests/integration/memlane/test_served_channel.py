@@ -1,0 +1,152 @@
+"""One channel, served by a process."""
+
+import asyncio
+
+import pytest
+
+from channels.parts import ChannelParts
+from channels.volatile import VolatileInbox
+from core.ids import WorkspaceId
+from events.chat.announcing import Announcer
+from events.chat.store import ChannelStore, Lease
+from events.connect import connect
+from events.log import EventLog
+from memlane.channels.events import TurnEvents
+from memlane.channels.serving import Opened, Pace, ServedChannel
+from memlane.channels.stores import Patience
+from tests.support.channels.scene import RecordingChannel, StubbornPairing, scene, settle
+from tests.support.channels.scripted_bridge import ScriptedBridge
+from tests.support.lane import fresh_workspace_id
+from tests.support.redis_proxy import redis_proxy
+from tests.support.waiting import until
+
+
+class AwkwardChannel(RecordingChannel):
+    """Can be told to fail where adapters may."""
+
+    def __init__(self, bridge, *, faults, connected):
+        config = scene().config
+        super().__init__(config, bridge=bridge, parts=ChannelParts(pairing=StubbornPairing()))
+        self.faults = faults
+        self.connected = connected
+
+    async def connect(self):
+        await super().connect()
+        self._fail_if_told("connect")
+        self.connected.set()
+
+    async def disconnect(self):
+        await super().disconnect()
+        self._fail_if_told("disconnect")
+
+    def _fail_if_told(self, where):
+        if where in self.faults:
+            self.faults.remove(where)
+            raise RuntimeError("a fault of the adapter")
+
+
+class Site:
+    """A channel, the channels that were made to serve it, and the process that does."""
+
+    def __init__(self, redis_url, *, faults=()):
+        self.workspace = fresh_workspace_id()
+        self.url = redis_url
+        self.bridge = ScriptedBridge()
+        self.inbox = VolatileInbox()
+        self.faults = list(faults)
+        self.made: list[AwkwardChannel] = []
+        self.connected = asyncio.Event()
+        self.served = ServedChannel("chat", self.store(), self.open, pace=Pace(first_pause_s=0.001))
+
+    def store(self):
+        return ChannelStore(connect(self.url), WorkspaceId(self.workspace), "chat")
+
+    def open(self):
+        channel = AwkwardChannel(self.bridge, faults=self.faults, connected=self.connected)
+        self.made.append(channel)
+        events = TurnEvents(Announcer(connect(self.url)), self.workspace)
+        return Opened(channel, self.inbox, events)
+
+    async def serving(self):
+        """Serve until a channel has connected."""
+        running = asyncio.create_task(self.served.run())
+        await self.connected.wait()
+        return running
+
+
+async def ended(running):
+    running.cancel()
+    await asyncio.wait({running}, timeout=10)
+    return running.cancelled()
+
+
+async def test_an_adapter_with_a_fault_is_made_anew_and_told_to_disconnect(redis_url):
+    site = Site(redis_url, faults=["connect"])
+    running = await site.serving()
+
+    assert [channel.log for channel in site.made] == [["connect", "disconnect"], ["connect"]]
+    assert await ended(running)
+
+
+async def test_who_is_told_to_stop_stops_although_the_adapter_can_t_disconnect(redis_url):
+    site = Site(redis_url, faults=["disconnect"])
+    running = await site.serving()
+
+    assert await ended(running)
+    assert site.store().claim("next", life_ms=1) == Lease("2")
+
+
+async def test_what_runs_at_the_stop_is_answered_although_the_adapter_can_t_disconnect(redis_url):
+    site = Site(redis_url, faults=["disconnect"])
+    running = await site.serving()
+    channel = site.made[-1]
+    await site.inbox.put(scene().message("hello"), keys=["k"])
+    await settle()
+    running.cancel()
+    await settle()
+    site.bridge.answer("hi")
+
+    assert await ended(running)
+    assert channel.sent == [("c1", None, "hi")]
+
+
+@pytest.fixture
+def turn_events():
+    """Events of one turn, as observers are told of them."""
+
+    async def events():
+        chat = scene()
+        await chat.say("hello")
+        chat.bridge.answer("hi")
+        await settle()
+        return chat.channel.events
+
+    return asyncio.run(events())
+
+
+async def told(url, workspace, events, *, count):
+    announced = TurnEvents(Announcer(connect(url, retries=0)), workspace, patience=Patience(pause_s=0))
+    for event in events:
+        announced.take(event)
+    running = asyncio.create_task(announced.run())
+    log = EventLog(connect(url))
+    await asyncio.to_thread(until, lambda: len(log.read(workspace, after=0)) >= count)
+    running.cancel()
+    return [one.type for one in log.read(workspace, after=0)]
+
+
+async def test_an_event_whose_log_was_away_is_told_when_it_is_back(redis_server, turn_events):
+    workspace = fresh_workspace_id()
+    with redis_proxy(redis_server.state_url) as proxy:
+        proxy.lose_reply("channel_task_started")
+        types = await told(proxy.url(0), workspace, turn_events, count=3)
+
+    assert types == ["channel_task_started", "channel_task_started", "channel_task_completed"]
+
+
+async def test_a_log_that_is_away_does_not_hold_up_the_end(turn_events):
+    announced = TurnEvents(Announcer(connect("redis://127.0.0.1:1", retries=0)), fresh_workspace_id())
+    for event in turn_events:
+        announced.take(event)
+
+    await announced.flush()
