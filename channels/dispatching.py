@@ -49,10 +49,8 @@ class Dispatcher:
             text,
             turn.images,
             generation=line.generation,
-            claims_context=not line.is_instructed,
             is_command=is_command,
         )
-        line.is_instructed = True
         try:
             await line.enqueue(lambda: self._runner.run(line, queued))
         finally:

@@ -173,7 +173,8 @@ class Engine:
         """Cancel a turn whose time is up; a session that does not come to an end by that is given up."""
         if not await self._canceller.by_timeout(turn):
             return
-        await self.workings.deliverer.reply(turn.envelope, replies.TIMED_OUT, name="timeout")
+        if turn.cancel_reason == "timeout":
+            await self.workings.deliverer.reply(turn.envelope, replies.TIMED_OUT, name="timeout")
         if not await settled_within(turn.done, WEDGED_MS, self.workings.parts.timers):
             await self._retire(turn)
 
