@@ -55,7 +55,9 @@ class Clearer:
         works.drop_unused_line(session_id)
 
     def evict(self, turn: Turn) -> None:
-        """Wait no more for a turn that does not end."""
+        """Wait no more for a turn that does not end; fine when somebody gave it up before."""
+        if turn.is_evicted:
+            return
         envelope = turn.envelope
         facts = {"session": turn.session_id, "chat": envelope.chat_id, "message": envelope.message_id}
         _log.warning("abandoned a wedged turn", **facts)

@@ -109,16 +109,16 @@ class Deliverer:
             name: of what is not said each time that the message is handled; None has it counted.
         """
         message = envelope.receipts[0] if envelope.receipts else new_uuid()
+        key = f"reply:{message}:{name or self._count(message)}"
         try:
-            key = f"reply:{message}:{name or self._count(message)}"
             await self.deliver(envelope.target, text, key=key)
         except DeliveryFailed as error:
             _log.warning("channel_reply_not_sent", channel=envelope.channel_name, reason=str(error))
 
-    def _count(self, name: str) -> int:
-        """The number of a message's next reply; also after its turn, which may have asked something."""
-        number = self._replies.pop(name, 0) + 1
-        self._replies[name] = number
+    def _count(self, message: str) -> int:
+        """The number of a message's next reply."""
+        number = self._replies.pop(message, 0) + 1
+        self._replies[message] = number
         if len(self._replies) > MAX_COUNTED:
             del self._replies[next(iter(self._replies))]
         return number

@@ -49,10 +49,8 @@ class Dispatcher:
             text,
             turn.images,
             generation=line.generation,
-            claims_context=not line.is_instructed,
             is_command=is_command,
         )
-        line.is_instructed = True
         try:
             await line.enqueue(lambda: self._runner.run(line, queued))
         finally:
@@ -62,7 +60,7 @@ class Dispatcher:
         if line.has_room(message.text):
             line.buffer.append(message)
             return
-        await self._workings.deliverer.reply(message.envelope, replies.BUSY)
+        await self._workings.deliverer.reply(message.envelope, replies.BUSY, name="busy")
         await self._workings.settler.settle(message.envelope.receipts, "dropped")
 
     def _steers(self, line: SessionLine, active: Turn, envelope: Envelope) -> bool:

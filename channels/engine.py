@@ -106,7 +106,7 @@ class Engine:
     async def tell_failure(self, envelope: Envelope, error: Exception) -> None:
         """Say that a message came to nothing, see ``ChannelBase.tell_failure``."""
         if not isinstance(error, TurnCalledOff):
-            await self.workings.deliverer.reply(envelope, replies.failure_text(error))
+            await self.workings.deliverer.reply(envelope, replies.failure_text(error), name="failed")
         await self.workings.settler.settle(envelope.receipts, "failed")
 
     async def finish(self) -> None:
@@ -173,7 +173,8 @@ class Engine:
         """Cancel a turn whose time is up; a session that does not come to an end by that is given up."""
         if not await self._canceller.by_timeout(turn):
             return
-        await self.workings.deliverer.reply(turn.envelope, replies.TIMED_OUT)
+        if turn.cancel_reason == "timeout":
+            await self.workings.deliverer.reply(turn.envelope, replies.TIMED_OUT, name="timeout")
         if not await settled_within(turn.done, WEDGED_MS, self.workings.parts.timers):
             await self._retire(turn)
 

@@ -33,7 +33,7 @@ class SessionLine:
     Attributes:
         generation: grows when what waits is not wanted any more.
         is_retired: the session is of no use any more; what waits belongs into another one.
-        is_instructed: whether the agent was told the context, or a turn that waits will.
+        is_instructed: whether the agent was told the context, or the turn that runs tells it.
         disarm_steer_timer: calls off the look at whether a steered turn is still active.
     """
 

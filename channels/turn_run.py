@@ -32,7 +32,6 @@ class QueuedTurn:
     Attributes:
         text: as it will be prompted, without context.
         generation: of the session when it was queued; another one means that it is not wanted any more.
-        claims_context: whether it tells the agent the context.
         is_command: whether it has to reach the agent as it is, without what was said before in its group.
     """
 
@@ -40,7 +39,6 @@ class QueuedTurn:
     text: str
     images: tuple[PromptImage, ...]
     generation: int
-    claims_context: bool
     is_command: bool = False
 
 
@@ -84,7 +82,7 @@ class TurnRunner:
         if line.is_retired:
             await self._re_route(queued.envelope)
             return
-        claims = queued.claims_context or not line.is_instructed
+        claims = not line.is_instructed
         line.is_instructed = True
         context = await self._context.render(line, queued.envelope) if claims else ""
         if self._is_dropped(line, queued):

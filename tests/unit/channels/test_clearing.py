@@ -187,3 +187,15 @@ async def test_parts_of_an_answer_that_were_not_begun_when_its_session_was_clear
 
     assert chat.texts == ["abcd", CLEARED]
     assert await chat.outbox.unsent() == ()
+
+
+async def test_a_wedged_turn_that_is_cleared_when_its_time_is_up_has_one_end():
+    chat = scene()
+    await chat.say("hello")
+    await chat.later(599_000)
+    await chat.say("/clear")
+    await chat.later(1_000)
+    await chat.later(2_000)
+    await chat.later(3_000)
+
+    assert chat.log == ["started", "start hook", "cancelled clear", "end hook", f"send {CLEARED}"]

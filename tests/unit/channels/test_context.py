@@ -222,3 +222,17 @@ async def test_after_a_turn_that_was_called_off_before_the_agent_was_asked_the_c
     await settle()
 
     assert chat.prompted == [f"Be brief.\n\n{STEER_NOTE}\n\ntwo"]
+
+
+async def test_the_context_is_told_by_the_next_turn_that_runs_whatever_waits_behind_it():
+    chat = scene(instructions="Be brief.", dispatch_mode="followup")
+    await chat.say("one")
+    await chat.say("two")
+    waiting = asyncio.create_task(chat.channel.handle_inbound(chat.message("three")))
+    waiting.add_done_callback(lambda done: done.exception())
+    chat.bridge.fail("no model")
+    await settle()
+    chat.bridge.answer("second")
+    await settle()
+
+    assert chat.prompted == ["Be brief.\n\none", "Be brief.\n\ntwo", "three"]
