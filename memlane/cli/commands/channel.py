@@ -8,7 +8,7 @@ import typer
 from memlane.cli import options
 
 channel = typer.Typer(
-    help="""Serve chat channels, look at their configuration, chat at the terminal.
+    help="""Serve chat channels; chat at the terminal.
 
     The file of channels is MEMLANE_CHANNELS_FILE, else channels.json in MEMLANE_HOME.""",
     no_args_is_help=True,

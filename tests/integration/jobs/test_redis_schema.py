@@ -12,6 +12,7 @@ import pytest
 from core.acp import Progress
 from core.ids import ClientId, TaskId, new_task_id, new_uuid
 from core.settings import Settings
+from events.chat.store import ChannelStore
 from events.connect import connect
 from events.listener import Listener
 from events.sessions import Caller, ClientSessions
@@ -31,12 +32,17 @@ from tests.support.documents import heading_of_link, quoted, table_under
 from tests.support.lane import DONE, LaneUnderTest
 
 SECTION = "What Redis holds"
-ABBREVIATIONS = {"B:": "P:<workspace id>:", "P:": "memlane:1:{p<nnn>}:"}
+ABBREVIATIONS = {
+    "B:": "P:<workspace id>:",
+    "P:": "memlane:1:{p<nnn>}:",
+    "C:": "memlane:1:{channel:<workspace id>:<name>}:",
+}
 PLACEHOLDERS = {
     "nnn": r"\d{3}",
     "workspace id": "[0-9a-f]{16}",
     "task id": "[a-z]+-[0-9a-f-]{36}",
     "payload": r"\{.*\}",
+    "key": r"\S+",
 }
 TYPES = {"zset": "sorted set"}
 
@@ -207,6 +213,19 @@ def hold_sessions(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
     sessions.close(entry.session, caller)
 
 
+def serve_a_channel(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
+    store = ChannelStore(lane.redis, lane.workspace, "team chat")
+    store.claim("process-1", life_ms=60_000)
+    store.put("{}", keys=["message:1"])
+    store.begin("turn-1", "{}")
+    store.start_delivery("turn-1")
+    store.add([("turn-1:0", "{}", "turn-1")])
+    store.save_routes("[]")
+    look_now()
+    store.mark_sent("turn-1:0", "provider-1")
+    store.end("turn-1", "completed", reason="", receipts=[])
+
+
 @pytest.fixture
 def seen(own_redis: EmbeddedRedis) -> Seen:
     """All that was ever found while a lane lived its life."""
@@ -229,6 +248,7 @@ def seen(own_redis: EmbeddedRedis) -> Seen:
         lose_worker_and_recover(lane)
         ring_and_listen(settings, lane)
         hold_sessions(lane, lambda: look(lane.redis, found))
+        serve_a_channel(lane, lambda: look(lane.redis, found))
         look(lane.redis, found)
     return found
 
