@@ -32,9 +32,9 @@ async def test_blocks_are_sent_in_order_and_the_rest_at_the_end():
     stream, sent, _ = streamer()
     stream.push("one\n\ntwo two two\n\nrest")
     await settle()
-    assert sent == ["one", "two two", "two"]
+    assert sent == ["one", "two two"]
 
-    assert await stream.remaining() == ("rest",)
+    assert await stream.remaining() == ("two\n\nrest",)
 
 
 async def test_what_stands_still_is_sent_after_a_pause_if_it_is_long_enough():
