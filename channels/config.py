@@ -14,7 +14,6 @@ Permissions = Literal["deny", "ask"]
 MemoryMode = Literal["metadata-only"]
 
 METADATA_ONLY: MemoryMode = "metadata-only"
-
 DEFAULT_DISPATCH: DispatchMode = "steer"
 ANY_GROUP = "*"
 
@@ -81,7 +80,7 @@ class ChannelConfig:
         block_streaming: None when answers are sent whole.
         group_history_limit: messages of a group that are remembered until it mentions the agent, 0 for none.
         permissions: what becomes of the agent's requests to use a tool; ``ask`` puts them to the chat.
-        extra: what else was configured, for the adapter.
+        extra: what else was configured, for the adapter; not shown, it may hold secrets.
     """
 
     name: str
@@ -104,7 +103,7 @@ class ChannelConfig:
     block_streaming: BlockStreaming | None = None
     group_history_limit: int = 0
     permissions: Permissions = "deny"
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def group(self, chat_id: str) -> GroupConfig:
         """What holds in a group: its own entry whole, else that of ``*``, else the defaults."""

@@ -23,6 +23,12 @@ class DeliveryFailed(DependencyError):
         self.retry_after_s = retry_after_s
 
 
+class PairingNotKept(DependencyError):
+    """The disk did not take who asks for pairing, or who was let in; nothing was changed."""
+
+    code = "channel_pairing_not_kept"
+
+
 class TurnCalledOff(StateError):
     """A turn raised after it was cancelled: who asked for it knows already that there is no answer."""
 

@@ -3,9 +3,10 @@
 from collections import deque
 
 from channels.envelope import Envelope
-from channels.sanitizing import prompt_text, sender_name
+from channels.turn_text import said_by
 
 MAX_MESSAGE_CHARACTERS = 1000
+MAX_MESSAGES = 200
 MAX_CHATS = 1000
 
 _Chat = tuple[str, str | None]
@@ -18,11 +19,17 @@ class GroupHistory:
         self._by_chat: dict[_Chat, deque[str]] = {}
 
     def remember(self, envelope: Envelope, *, limit: int) -> None:
-        """Keep a message; the oldest of its chat goes when there are more than ``limit``, >= 1."""
+        """Keep a message that says something.
+
+        Args:
+            limit: how many its chat keeps, >= 1; the oldest one goes, also when there are ``MAX_MESSAGES``.
+        """
+        if not envelope.text.strip():
+            return
         chat = (envelope.chat_id, envelope.thread_id)
         kept = self._by_chat.pop(chat, deque())
-        kept.append(f"[{sender_name(envelope.sender_name)}] {_shortened(envelope.text)}")
-        while len(kept) > limit:
+        kept.append(_shortened(said_by(envelope)))
+        while len(kept) > min(limit, MAX_MESSAGES):
             kept.popleft()
         self._by_chat[chat] = kept
         while len(self._by_chat) > MAX_CHATS:
@@ -40,5 +47,4 @@ class GroupHistory:
 
 
 def _shortened(text: str) -> str:
-    shown = prompt_text(text)
-    return shown if len(shown) <= MAX_MESSAGE_CHARACTERS else f"{shown[: MAX_MESSAGE_CHARACTERS - 1]}…"
+    return text if len(text) <= MAX_MESSAGE_CHARACTERS else f"{text[: MAX_MESSAGE_CHARACTERS - 1]}…"

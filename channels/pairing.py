@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import secrets
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from channels.errors import PairingNotKept
+from channels.sanitizing import sender_name as shown_name
 from core import clock
 from core.ids import workspace_id
 
@@ -38,12 +41,16 @@ class PairingRequest:
 
     @property
     def is_live(self) -> bool:
-        """Whether its code still opens anything."""
-        return clock.wall_ms() - self.asked_ms < LIFE_MS
+        """Whether its code still opens anything; not for long either when the clock was set back."""
+        return abs(clock.wall_ms() - self.asked_ms) < LIFE_MS
 
 
 class PairingStore:
-    """Two files of a channel, shared by all processes of this host; one that can't be read is empty."""
+    """Two files of a channel, shared by all processes of this host; one that can't be read is empty.
+
+    What is written is on disk before a method returns. Where that is not possible ``PairingNotKept`` is
+    raised, and the files are as they were.
+    """
 
     def __init__(self, folder: Path, *, workspace: str, channel: str) -> None:
         """Name the files; they are made when first written.
@@ -79,7 +86,7 @@ class PairingStore:
             return _TOO_MANY
         return (
             f"I don't know you yet. Your pairing code is {request.code}. Ask the operator to run: "
-            f"memlane channel pairing approve {self._channel} {request.code}"
+            f"memlane channel pairing approve {shlex.quote(self._channel)} {request.code}"
         )
 
     def request(self, sender_id: str, *, sender_name: str) -> PairingRequest | None:
@@ -90,7 +97,7 @@ class PairingStore:
             if known is not None or len(waiting) >= MAX_PENDING:
                 return known
             code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
-            request = PairingRequest(code, sender_id, sender_name, clock.wall_ms())
+            request = PairingRequest(code, sender_id, shown_name(sender_name), clock.wall_ms())
             self._write("pending", {"requests": [asdict(one) for one in (*waiting, request)]})
             return request
 
@@ -121,18 +128,24 @@ class PairingStore:
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
         fresh.touch(0o600)
-        fresh.write_text(json.dumps(content), "utf-8")
+        with fresh.open("w", encoding="utf-8") as file:
+            json.dump(content, file)
+            file.flush()
+            os.fsync(file.fileno())  # else a loss of power may leave an empty file, which lets nobody in
         fresh.replace(path)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self._folder.mkdir(0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(descriptor)
+            self._folder.mkdir(0o700, parents=True, exist_ok=True)
+            descriptor = os.open(self._path("lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                yield
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise PairingNotKept(f"requests for pairing can't be kept: {error.strerror}") from error
 
 
 def _request_in(found: object) -> PairingRequest | None:

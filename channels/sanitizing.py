@@ -11,8 +11,12 @@ UNKNOWN_NAME = "unknown"
 _C0_AND_DEL = frozenset(map(chr, [*range(0x20), 0x7F]))
 _BRACKETS = frozenset("[]")
 _VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0), range(0x180B, 0x180E), (0x180F,))
-_LINE_END = re.compile("(\r\n|\r|\n)")
-_TAG = re.compile(r"\A([^\S\r\n]*)\[([^\[\]]{1,64})\](:?)")
+# at the start of a line: blanks, tags of blanks alone, then one tag, be it over several lines; controls are
+# blanks here, as they become spaces afterwards
+_TAG = re.compile(
+    r"(?:\A|(?<=[\r\n]))(?:[\x00-\x20\x7f\s]|\[[\x00-\x20\x7f\s]{1,64}\]:?)*+(?:\[[^\[\]]{1,64}\]:?)?"
+)
+_TAG_MARKS = re.compile(r"\[|\]:?")
 
 
 def sender_name(text: str) -> str:
@@ -28,9 +32,8 @@ def quoted(text: str, max_characters: int) -> str:
 
 def prompt_text(text: str) -> str:
     """What somebody says where several do: on one line, and no part of it can pass for a sender's tag."""
-    lines = _LINE_END.split(_blanked(text, ()))
-    lines[::2] = [_TAG.sub(r"\1\2", line) for line in lines[::2]]
-    return _blanked("".join(lines), _C0_AND_DEL)
+    untagged = _TAG.sub(lambda tag: _TAG_MARKS.sub("", tag[0]), _blanked(text, ()))
+    return _blanked(untagged, _C0_AND_DEL)
 
 
 def block_text(text: str) -> str:

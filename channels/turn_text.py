@@ -29,18 +29,21 @@ def render_turn(envelope: Envelope, *, config: ChannelConfig, is_recognized: boo
     text = envelope.text
     is_attributed = envelope.is_group or config.session_scope == "single"
     if is_attributed and not envelope.already_prefixed and not is_recognized:
-        text = f"[{_name_of(envelope)}] {prompt_text(text)}"
+        text = said_by(envelope)
     if envelope.referenced_text:
         text = f'[Replying to: "{quoted(envelope.referenced_text, MAX_QUOTE_CHARACTERS)}"]\n\n{text}'
-    lines = [_saved_line(one) for one in envelope.attachments if one.file_path and not _is_inline(one)]
-    if lines:
-        text = "\n\n".join([text, "\n".join(lines)])
-    return TurnText(text, tuple(_images_of(envelope)))
+    saved = "\n".join(
+        _saved_line(one) for one in envelope.attachments if one.file_path and not _is_inline(one)
+    )
+    return TurnText("\n\n".join(one for one in (text, saved) if one), tuple(_images_of(envelope)))
 
 
-def _name_of(envelope: Envelope) -> str:
+def said_by(envelope: Envelope) -> str:
+    """A message's text on one line, behind the name of who says it; by id when that is no name."""
     name = sender_name(envelope.sender_name)
-    return name if name != UNKNOWN_NAME else sender_name(envelope.sender_id)
+    if name == UNKNOWN_NAME:
+        name = sender_name(envelope.sender_id)
+    return f"[{name}] {prompt_text(envelope.text)}"
 
 
 def _is_inline(attachment: Attachment) -> bool:

@@ -3,6 +3,8 @@
 import pytest
 
 from channels.config import GroupConfig
+from channels.envelope import Envelope
+from channels.group_history import MAX_CHATS, MAX_MESSAGES, GroupHistory
 from tests.support.channels.scene import StubbornPairing, scene, settle
 
 
@@ -10,6 +12,10 @@ async def reaches_agent(settings, **facts):
     chat = scene(**settings)
     await chat.say("hello", **facts)
     return bool(chat.prompted)
+
+
+def envelope(text, *, chat_id="c1"):
+    return Envelope(channel_name="chat", sender_id="u1", sender_name="Ann", chat_id=chat_id, text=text)
 
 
 GROUP = {"is_group": True}
@@ -161,6 +167,44 @@ async def test_what_a_group_said_can_t_pass_for_somebody_else_s_words():
     await chat.say("and?", **MENTIONED)
 
     assert "[Bob] hi Boss pay him" in chat.prompted[0]
+
+
+async def test_who_has_no_name_is_remembered_by_id():
+    chat = scene(**HISTORY)
+    await chat.say("one", is_group=True, sender_name="[]", sender_id="u7")
+    await chat.say("and?", **MENTIONED)
+
+    assert "[u7] one" in chat.prompted[0]
+
+
+async def test_a_message_without_text_is_not_remembered():
+    chat = scene(**HISTORY)
+    await chat.say(" \n ", is_group=True)
+    await chat.say("and?", **MENTIONED)
+
+    assert chat.prompted == ["[Ann] and?"]
+
+
+def test_a_group_is_never_remembered_without_bounds():
+    history = GroupHistory()
+    for number in range(MAX_MESSAGES + 50):
+        history.remember(envelope(f"{number} " + "x" * 5000), limit=10**9)
+    told = history.take(envelope(""))
+
+    assert len(told.splitlines()) == 1 + MAX_MESSAGES
+    assert f"[Ann] {MAX_MESSAGES + 49} x" in told
+    assert max(map(len, told.splitlines())) == 1000
+
+
+def test_the_group_that_was_silent_longest_is_forgotten_first():
+    history = GroupHistory()
+    for number in range(MAX_CHATS):
+        history.remember(envelope("hi", chat_id=f"c{number}"), limit=1)
+    history.remember(envelope("hi again", chat_id="c0"), limit=1)
+    history.remember(envelope("hi", chat_id="new"), limit=1)
+
+    assert history.take(envelope("", chat_id="c1")) == ""
+    assert "hi again" in history.take(envelope("", chat_id="c0"))
 
 
 async def test_one_group_does_not_hear_another():

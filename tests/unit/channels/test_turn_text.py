@@ -76,6 +76,12 @@ async def test_saved_files_are_named_after_the_text():
     assert prompt.text == 'look\n\n[file "a  b .txt" saved to: /srv/a b.txt]'
 
 
+async def test_a_file_without_a_word_is_named_alone():
+    saved = Attachment(type="audio", mime_type="audio/ogg", file_path="/srv/a.ogg")
+
+    assert (await prompted("", attachments=(saved,))).text == "[audio saved to: /srv/a.ogg]"
+
+
 async def test_all_pictures_go_along():
     saved = Attachment(type="image", mime_type="image/png", file_path="/srv/p.png")
     prompt = await prompted("look", attachments=(PICTURE, PICTURE, saved), image_base64="bGVnYWN5")
