@@ -1,10 +1,18 @@
 """Looks at the configuration of channels strictly: tells everything that is not as it should be."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from channels.config import METADATA_ONLY, DispatchMode, GroupPolicy, Permissions, SenderPolicy, SessionScope
+from channels.config import (
+    ANY_GROUP,
+    METADATA_ONLY,
+    DispatchMode,
+    GroupPolicy,
+    Permissions,
+    SenderPolicy,
+    SessionScope,
+)
 from channels.config_reading import KNOWN_KEYS, AdapterType, read_channel
 from channels.errors import ChannelConfigInvalid
 
@@ -20,6 +28,10 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "approvalMode": ("plan", "default", "auto-edit", "auto", "yolo"),
 }
 _GROUP_KEYS = frozenset({"requireMention", "dispatchMode", "groupHistoryLimit"})
+_INNER_KEYS: Mapping[str, frozenset[str]] = {
+    "blockStreamingChunk": frozenset({"minChars", "maxChars"}),
+    "blockStreamingCoalesce": frozenset({"idleMs"}),
+}
 _LABEL_KEYS: Mapping[str, frozenset[str]] = {
     "identity": frozenset({"id", "displayName", "description"}),
     "memoryScope": frozenset({"namespace", "mode"}),
@@ -62,17 +74,38 @@ def check_channels(
 def _refusals(
     path: str, raw: Any, *, environment: Mapping[str, str], cwd: str, types: Sequence[AdapterType]
 ) -> Iterator[Finding]:
-    """What reading refuses, and what it warns of: here all of it is an error."""
-    try:
-        read = read_channel(
-            path.removeprefix("channels."), raw, environment=environment, cwd=cwd, types=types
-        )
-    except ChannelConfigInvalid as error:
-        where, _, message = str(error).partition(": ")
-        yield Finding(where, message)
-        return
-    for warning in read.warnings:
-        yield Finding(warning.path, warning.message)
+    """What reading refuses, one after the other, and what it warns of: here all of it is an error."""
+    name, seen = path.removeprefix("channels."), set[str]()
+    raw = raw if not isinstance(raw, Mapping) else {**raw, "blockStreaming": "on"}  # its sizes count
+    while True:
+        try:
+            read = read_channel(name, raw, environment=environment, cwd=cwd, types=types)
+        except ChannelConfigInvalid as error:
+            place, _, message = str(error).removeprefix(path).partition(": ")
+            yield Finding(path + place, message)
+            if place in seen or not place:
+                return
+            seen.add(place)
+            raw, types = _without(raw, place), [_contented(one, place) for one in types]
+        else:
+            yield from (Finding(warning.path, warning.message) for warning in read.warnings)
+            return
+
+
+def _without(raw: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    """A channel without what was found fault with, be it in a group; the rest is looked at then."""
+    key, _, inner = place.removeprefix(".").partition(".")
+    groups = raw.get(key)
+    if not inner or not isinstance(groups, Mapping):
+        return {name: value for name, value in raw.items() if name != key}
+    named = [str(name) for name in groups if f"{inner}.".startswith(f"{name}.")]
+    blamed = max(named, key=len, default="")  # ids may have dots
+    return {**raw, key: {name: value for name, value in groups.items() if str(name) != blamed}}
+
+
+def _contented(adapter: AdapterType, place: str) -> AdapterType:
+    """An adapter that does not ask for what is known to be amiss."""
+    return replace(adapter, required=adapter.required - {place.removeprefix(".")})
 
 
 def _strict(path: str, raw: Mapping[str, Any], types: Sequence[AdapterType]) -> Iterator[Finding]:
@@ -82,6 +115,9 @@ def _strict(path: str, raw: Mapping[str, Any], types: Sequence[AdapterType]) -> 
     yield from _choices(path, raw)
     yield from _shape(path, raw, "identity")
     yield from _shape(path, raw, "memoryScope")
+    for key, inner in _INNER_KEYS.items():
+        value = raw.get(key)
+        yield from _unknown(f"{path}.{key}", value if isinstance(value, Mapping) else {}, inner)
     yield from _groups(path, raw)
     yield from _access(path, raw)
 
@@ -111,20 +147,20 @@ def _shape(path: str, raw: Mapping[str, Any], key: str) -> Iterator[Finding]:
 
 
 def _groups(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:
-    groups = raw.get("groups")
-    if not isinstance(groups, Mapping):
-        return
-    if groups and raw.get("groupPolicy") in (None, "", "disabled"):
+    given, policy = raw.get("groups"), raw.get("groupPolicy")
+    groups = given if isinstance(given, Mapping) else {}
+    if groups and policy in (None, "", "disabled"):
         yield Finding(f"{path}.groups", "groups are not served while groupPolicy is disabled", "warning")
+    if policy == "allowlist" and not set(groups) - {ANY_GROUP}:
+        yield Finding(f"{path}.groups", "no group is listed, so none is served", "warning")
     for chat_id, group in groups.items():
         where = f"{path}.groups.{chat_id}"
         if isinstance(group, Mapping):
             yield from _unknown(where, group, _GROUP_KEYS)
             mode = group.get("dispatchMode")
             if mode is not None and mode not in get_args(DispatchMode):
-                yield Finding(
-                    f"{where}.dispatchMode", f"one of {', '.join(get_args(DispatchMode))} is needed"
-                )
+                modes = ", ".join(get_args(DispatchMode))
+                yield Finding(f"{where}.dispatchMode", f"one of {modes} is needed")
 
 
 def _access(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:

@@ -1,11 +1,11 @@
 """Reads the configuration of channels: lenient where a mistake does no harm, and then it warns."""
 
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
+from urllib.parse import quote
 
 from pydantic import SecretStr
 
@@ -22,9 +22,10 @@ from channels.config import (
     SenderPolicy,
     SessionScope,
 )
+from channels.config_values import ChannelReading, ChannelWarning, whole_number
 from channels.errors import ChannelConfigInvalid
 
-_T = TypeVar("_T")
+MAX_NAME_CHARACTERS = 128
 
 KNOWN_KEYS = frozenset(
     {
@@ -53,39 +54,11 @@ class AdapterType:
 
 
 @dataclass(frozen=True, slots=True)
-class ChannelWarning:
-    """Something that was not taken as it was written.
-
-    Attributes:
-        path: where, such as ``channels.team.identity.id``.
-    """
-
-    path: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReadChannel:
     """A channel and what was said of its configuration."""
 
     config: ChannelConfig
     warnings: tuple[ChannelWarning, ...] = ()
-
-
-@dataclass(slots=True)
-class _Reading:
-    """One channel while it is read."""
-
-    path: str
-    raw: Mapping[str, Any]
-    environment: Mapping[str, str]
-    warnings: list[ChannelWarning] = field(default_factory=list)
-
-    def warn(self, key: str, message: str) -> None:
-        self.warnings.append(ChannelWarning(f"{self.path}.{key}", message))
-
-    def refuse(self, key: str, message: str) -> ChannelConfigInvalid:
-        return ChannelConfigInvalid(f"{self.path}.{key}: {message}")
 
 
 def read_channels(
@@ -117,32 +90,29 @@ def read_channel(
     Raises:
         ChannelConfigInvalid: see ``read_channels``.
     """
-    path = f"channels.{name}"
-    if not isinstance(raw, Mapping):
-        raise ChannelConfigInvalid(f"{path}: an object is needed")
-    reading = _Reading(path, raw, environment)
+    reading = ChannelReading(_place(name, raw), raw, environment)
     adapter = _adapter_type(reading, types)
     config = ChannelConfig(
         name=name,
         type=adapter.name,
         cwd=_folder(reading, cwd),
-        token=SecretStr(_secret(reading, "token") or ""),
-        client_id=_secret(reading, "clientId"),
-        client_secret=_wrapped(_secret(reading, "clientSecret")),
-        sender_policy=_choice(reading, "senderPolicy", get_args(SenderPolicy)),
+        token=_hidden(reading, "token") or SecretStr(""),
+        client_id=reading.secret("clientId"),
+        client_secret=_hidden(reading, "clientSecret"),
+        sender_policy=reading.choice("senderPolicy", get_args(SenderPolicy)),
         allowed_users=_users(reading),
         session_scope=_scope(reading, adapter.session_scope),
-        approval_mode=_text(reading, "approvalMode"),
-        instructions=_text(reading, "instructions"),
-        model=_text(reading, "model"),
+        approval_mode=reading.text("approvalMode"),
+        instructions=reading.text("instructions"),
+        model=reading.text("model"),
         identity=_identity(reading),
         memory_scope=_memory_scope(reading),
         group_policy=_group_policy(reading),
         groups=_groups(reading),
         dispatch_mode=_dispatch_mode(reading, raw.get("dispatchMode"), "dispatchMode"),
         block_streaming=_block_streaming(reading),
-        group_history_limit=_limit(raw.get("groupHistoryLimit")) or 0,
-        permissions=_choice(reading, "permissions", get_args(Permissions)),
+        group_history_limit=_limit(reading, raw, "groupHistoryLimit") or 0,
+        permissions=reading.choice("permissions", get_args(Permissions)),
         extra=_extra(reading),
     )
     return ReadChannel(config, tuple(reading.warnings))
@@ -154,13 +124,20 @@ def channel_folder(name: str, raw: Any, *, cwd: str) -> str:
     Raises:
         ChannelConfigInvalid: it is no object, or no path is given.
     """
+    return _folder(ChannelReading(_place(name, raw), raw, {}), cwd)
+
+
+def _place(name: str, raw: Any) -> str:
+    """Where a channel stands in the document, once it is sure that it is one; files are named after it."""
     path = f"channels.{name}"
     if not isinstance(raw, Mapping):
         raise ChannelConfigInvalid(f"{path}: an object is needed")
-    return _folder(_Reading(path, raw, {}), cwd)
+    if not name.isprintable() or not name.strip(" .") or len(quote(name, safe="")) > MAX_NAME_CHARACTERS:
+        raise ChannelConfigInvalid(f"{path}: a name of at most {MAX_NAME_CHARACTERS} plain letters is needed")
+    return path
 
 
-def _adapter_type(reading: _Reading, types: Sequence[AdapterType]) -> AdapterType:
+def _adapter_type(reading: ChannelReading, types: Sequence[AdapterType]) -> AdapterType:
     wanted = reading.raw.get("type")
     names = ", ".join(sorted(one.name for one in types))
     if not isinstance(wanted, str) or not wanted:
@@ -174,66 +151,43 @@ def _adapter_type(reading: _Reading, types: Sequence[AdapterType]) -> AdapterTyp
     return adapter
 
 
-def _folder(reading: _Reading, cwd: str) -> str:
+def _folder(reading: ChannelReading, cwd: str) -> str:
     value = reading.raw.get("cwd")
     if value is None or value == "":
         return cwd
     if not isinstance(value, str):
         raise reading.refuse("cwd", "a path is needed")
-    return os.path.normpath(Path(cwd) / Path(value).expanduser())
+    is_at_home = value == "~" or value.startswith("~/")  # of others' homes nothing is known
+    try:
+        return os.path.normpath(Path(cwd) / (Path(value).expanduser() if is_at_home else value))
+    except RuntimeError:
+        raise reading.refuse("cwd", "there is no home to begin it at") from None
 
 
-def _secret(reading: _Reading, key: str) -> str | None:
-    """A value that may stand in the environment; ``$$`` begins one that begins with ``$``."""
-    value = reading.raw.get(key)
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str):
-        raise reading.refuse(key, "a text is needed")
-    return resolved(value, reading.environment, path=f"{reading.path}.{key}")
-
-
-def resolved(value: str, environment: Mapping[str, str], *, path: str) -> str:
-    """A text, or what the environment has under the name that follows its ``$``.
-
-    Raises:
-        ChannelConfigInvalid: the environment has nothing there.
-    """
-    if value.startswith("$$"):
-        return value[1:]
-    if not value.startswith("$"):
-        return value
-    found = environment.get(value[1:], "")
-    if not found:
-        raise ChannelConfigInvalid(f"{path}: the environment variable {value[1:]} is not set")
-    return found
-
-
-def _wrapped(value: str | None) -> SecretStr | None:
+def _hidden(reading: ChannelReading, key: str) -> SecretStr | None:
+    value = reading.secret(key)
     return SecretStr(value) if value is not None else None
 
 
-def _choice(reading: _Reading, key: str, allowed: tuple[_T, ...]) -> _T:
-    """One of what is allowed; the first of it for no value."""
-    value = reading.raw.get(key)
-    if not value:
-        return allowed[0]
-    found = next((one for one in allowed if one == value), None)
-    if found is None:
-        raise reading.refuse(key, f"one of {', '.join(map(str, allowed))} is needed")
-    return found
-
-
-def _users(reading: _Reading) -> tuple[str, ...]:
+def _users(reading: ChannelReading) -> tuple[str, ...]:
     value = reading.raw.get("allowedUsers")
     if value is None:
         return ()
     if not isinstance(value, list):
         raise reading.refuse("allowedUsers", "a list is needed")
-    return tuple(str(one) for one in value if one is not None and not isinstance(one, bool))
+    for index, one in enumerate(value):
+        if not _is_id(one):
+            reading.warn(f"allowedUsers.{index}", "an id is needed; it is left out")
+    return tuple(str(one) for one in value if _is_id(one))
 
 
-def _scope(reading: _Reading, default: SessionScope) -> SessionScope:
+def _is_id(value: Any) -> bool:
+    return (isinstance(value, str) and bool(value)) or (
+        isinstance(value, int) and not isinstance(value, bool)
+    )
+
+
+def _scope(reading: ChannelReading, default: SessionScope) -> SessionScope:
     value = reading.raw.get("sessionScope")
     if not value:
         return default
@@ -245,40 +199,15 @@ def _scope(reading: _Reading, default: SessionScope) -> SessionScope:
     return scope
 
 
-def _text(reading: _Reading, key: str) -> str | None:
-    value = reading.raw.get(key)
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str):
-        reading.warn(key, "a text is needed; it is left out")
-        return None
-    return value
-
-
-def _labels(reading: _Reading, key: str, fields: Sequence[str]) -> Mapping[str, str] | None:
-    """The texts of an object that only labels something; what can't be used is left out."""
-    value = reading.raw.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, Mapping):
-        reading.warn(key, "an object is needed; it is left out")
-        return None
-    labels = {name: value[name] for name in fields if value.get(name) not in (None, "")}
-    for name in [name for name, label in labels.items() if not isinstance(label, str)]:
-        reading.warn(f"{key}.{name}", "a text is needed; it is left out")
-        del labels[name]
-    return labels
-
-
-def _identity(reading: _Reading) -> ChannelIdentityConfig | None:
-    labels = _labels(reading, "identity", ("id", "displayName", "description"))
+def _identity(reading: ChannelReading) -> ChannelIdentityConfig | None:
+    labels = reading.labels("identity", ("id", "displayName", "description"))
     if not labels:
         return None
     return ChannelIdentityConfig(labels.get("id"), labels.get("displayName"), labels.get("description"))
 
 
-def _memory_scope(reading: _Reading) -> ChannelMemoryScopeConfig | None:
-    labels = _labels(reading, "memoryScope", ("namespace", "mode"))
+def _memory_scope(reading: ChannelReading) -> ChannelMemoryScopeConfig | None:
+    labels = reading.labels("memoryScope", ("namespace", "mode"))
     if not labels:
         return None
     mode = labels.get("mode")
@@ -287,7 +216,7 @@ def _memory_scope(reading: _Reading) -> ChannelMemoryScopeConfig | None:
     return ChannelMemoryScopeConfig(labels.get("namespace"), METADATA_ONLY if mode else None)
 
 
-def _group_policy(reading: _Reading) -> GroupPolicy:
+def _group_policy(reading: ChannelReading) -> GroupPolicy:
     value = reading.raw.get("groupPolicy")
     if not value:
         return "disabled"
@@ -299,7 +228,7 @@ def _group_policy(reading: _Reading) -> GroupPolicy:
     return policy
 
 
-def _groups(reading: _Reading) -> Mapping[str, GroupConfig]:
+def _groups(reading: ChannelReading) -> Mapping[str, GroupConfig]:
     value = reading.raw.get("groups")
     if value is None:
         return {}
@@ -308,21 +237,24 @@ def _groups(reading: _Reading) -> Mapping[str, GroupConfig]:
     return {str(chat_id): _group(reading, f"groups.{chat_id}", raw) for chat_id, raw in value.items()}
 
 
-def _group(reading: _Reading, key: str, raw: Any) -> GroupConfig:
+def _group(reading: ChannelReading, key: str, raw: Any) -> GroupConfig:
+    raw = {} if raw is None else raw
     if not isinstance(raw, Mapping):
         raise reading.refuse(key, "an object is needed")
-    require_mention = raw.get("requireMention", True)
+    require_mention = raw.get("requireMention")
+    if require_mention is None:
+        require_mention = True
     if not isinstance(require_mention, bool):
         reading.warn(f"{key}.requireMention", "true or false is needed; a mention is required")
         require_mention = True
     return GroupConfig(
         require_mention=require_mention,
         dispatch_mode=_dispatch_mode(reading, raw.get("dispatchMode"), f"{key}.dispatchMode"),
-        history_limit=_limit(raw.get("groupHistoryLimit")),
+        history_limit=_limit(reading, raw, f"{key}.groupHistoryLimit"),
     )
 
 
-def _dispatch_mode(reading: _Reading, value: Any, key: str) -> DispatchMode | None:
+def _dispatch_mode(reading: ChannelReading, value: Any, key: str) -> DispatchMode | None:
     if not value:
         return None
     found = next((one for one in get_args(DispatchMode) if one == value), None)
@@ -332,40 +264,31 @@ def _dispatch_mode(reading: _Reading, value: Any, key: str) -> DispatchMode | No
     return mode
 
 
-def _block_streaming(reading: _Reading) -> BlockStreaming | None:
+def _block_streaming(reading: ChannelReading) -> BlockStreaming | None:
     if reading.raw.get("blockStreaming") != "on":
         return None
     usual = BlockStreaming()
-    size = _numbers_of(reading, "blockStreamingChunk")
-    least, most = size("minChars", usual.min_characters), size("maxChars", usual.max_characters)
-    if not 1 <= least <= most:
+    size = reading.numbers(
+        "blockStreamingChunk", {"minChars": usual.min_characters, "maxChars": usual.max_characters}
+    )
+    if not 1 <= size["minChars"] <= size["maxChars"]:
         raise reading.refuse("blockStreamingChunk", "1 <= minChars <= maxChars is needed")
-    idle_ms = _numbers_of(reading, "blockStreamingCoalesce")("idleMs", usual.idle_ms)
-    return BlockStreaming(least, most, max(0, idle_ms))
+    idle_ms = reading.numbers("blockStreamingCoalesce", {"idleMs": usual.idle_ms})["idleMs"]
+    if idle_ms < 0:
+        reading.warn("blockStreamingCoalesce.idleMs", "0 or more is needed; 0 is used")
+    return BlockStreaming(size["minChars"], size["maxChars"], max(0, idle_ms))
 
 
-def _numbers_of(reading: _Reading, key: str) -> Callable[[str, int], int]:
-    raw = reading.raw.get(key)
-    values = raw if isinstance(raw, Mapping) else {}
-
-    def number(name: str, default: int) -> int:
-        value = values.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            reading.warn(f"{key}.{name}", f"a number is needed; {default} is used")
-            return default
-        return math.floor(value)
-
-    return number
-
-
-def _limit(value: Any) -> int | None:
+def _limit(reading: ChannelReading, raw: Mapping[str, Any], key: str) -> int | None:
     """A number of messages; None where none was given, 0 for what means none."""
+    value = raw.get("groupHistoryLimit")
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return 0
-    return max(0, math.floor(value))
+    found = whole_number(value)
+    if found is None or found < 0:
+        reading.warn(key, "a number of messages is needed; none are remembered")
+    return max(0, found or 0)
 
 
-def _extra(reading: _Reading) -> Mapping[str, Any]:
+def _extra(reading: ChannelReading) -> Mapping[str, Any]:
     return {key: value for key, value in reading.raw.items() if key not in KNOWN_KEYS}

@@ -43,6 +43,22 @@ def test_a_good_configuration_has_no_findings():
         ({"dispatchMode": "queue"}, "dispatchMode", "error"),
         ({"token": "$NAME"}, "token", "error"),
         ({"type": "telegraph"}, "type", "error"),
+        ({"groupPolicy": "allowlist"}, "groups", "warning"),
+        ({"groupPolicy": "allowlist", "groups": {"*": {}}}, "groups", "warning"),
+        ({"groupHistoryLimit": "5"}, "groupHistoryLimit", "error"),
+        (
+            {"groupPolicy": "open", "groups": {"c": {"groupHistoryLimit": -1}}},
+            "groups.c.groupHistoryLimit",
+            "error",
+        ),
+        ({"blockStreamingChunk": {"maxChars": 0}}, "blockStreamingChunk", "error"),
+        ({"blockStreamingChunk": 5}, "blockStreamingChunk", "error"),
+        ({"blockStreamingChunk": {"least": 5}}, "blockStreamingChunk.least", "warning"),
+        ({"blockStreamingCoalesce": {"idleMs": "1s"}}, "blockStreamingCoalesce.idleMs", "error"),
+        ({"blockStreamingCoalesce": {"idleS": 1}}, "blockStreamingCoalesce.idleS", "warning"),
+        ({"allowedUsers": ["a", None]}, "allowedUsers.1", "error"),
+        ({"permissions": "sometimes"}, "permissions", "error"),
+        ({"instructions": 3}, "instructions", "error"),
     ],
 )
 def test_the_check_finds_what_reading_lets_pass(raw, path, severity):
@@ -51,6 +67,46 @@ def test_the_check_finds_what_reading_lets_pass(raw, path, severity):
 
 def test_the_check_knows_how_requests_for_permission_are_configured():
     assert findings(permissions="ask") == {}
+
+
+def test_everything_that_is_refused_is_found_at_once():
+    found = findings(
+        type="telegram",
+        clientId=4,
+        cwd=7,
+        senderPolicy="everybody",
+        allowedUsers="a",
+        groupPolicy="open",
+        groups={"a.b": {"dispatchMode": "x"}, "a": 3, "c": {"requireMention": 1}},
+        blockStreamingChunk={"minChars": 0},
+    )
+
+    assert found.keys() == {
+        *("token", "clientId", "cwd", "senderPolicy", "allowedUsers", "blockStreamingChunk"),
+        *("groups.a.b.dispatchMode", "groups.a", "groups.c.requireMention"),
+    }
+    assert set(found.values()) == {"error"}
+
+
+@pytest.mark.parametrize("name", ["a: b", "a.b", "", "..", 7])
+def test_a_channel_of_any_name_is_looked_at_to_its_end(name):
+    document = {"channels": {name: {"type": "chat", "token": 3, "cwd": 4}, "other": 5}}
+    paths = {one.path for one in check_channels(document, environment={}, cwd="/srv", types=TYPES)}
+
+    assert "channels.other" in paths
+    assert any(path.startswith(f"channels.{name}") for path in paths)
+
+
+def test_no_finding_shows_a_secret():
+    found = check_channels(
+        {"channels": {"team": {"type": "chat", "token": "$s3cret value", "clientSecret": ["s3cret"]}}},
+        environment={},
+        cwd="/srv",
+        types=TYPES,
+    )
+
+    assert {one.path for one in found} >= {"channels.team.token", "channels.team.clientSecret"}
+    assert "s3cret" not in str(found)
 
 
 def test_what_an_adapter_declares_is_known_to_the_check():

@@ -85,7 +85,15 @@ def test_a_secret_that_is_no_text_is_refused(value):
 
 
 def test_secrets_are_not_shown():
-    assert "s3cret" not in repr(config(token="s3cret", clientSecret="s3cret"))
+    assert "s3cret" not in repr(config(token="s3cret", clientSecret="s3cret", signingKey="s3cret"))
+
+
+@pytest.mark.parametrize("token", ["$s3cret-value", "$ s3cret", "$", "$3s3cret"])
+def test_a_secret_that_happens_to_begin_with_a_dollar_is_refused_and_not_shown(token):
+    message = refused(token=token)
+
+    assert "write $$" in message
+    assert "s3cret" not in message
 
 
 def test_an_unknown_policy_for_senders_is_refused_and_none_is_the_default():
@@ -109,6 +117,12 @@ def test_ids_of_users_are_texts_even_when_written_as_numbers():
     assert config(allowedUsers=["a", 7]).allowed_users == ("a", "7")
 
 
+@pytest.mark.parametrize("value", [None, True, "", {}, [], 1.5])
+def test_what_is_no_id_of_a_user_lets_nobody_in_and_warns(value):
+    assert config(allowedUsers=["a", value]).allowed_users == ("a",)
+    assert warned(allowedUsers=["a", value]) == ["channels.team.allowedUsers.1"]
+
+
 @pytest.mark.parametrize("value", ["a", 3, {}])
 def test_users_that_are_no_list_are_refused(value):
     assert "channels.team.allowedUsers" in refused(allowedUsers=value)
@@ -126,6 +140,25 @@ def test_a_tilde_is_the_home(monkeypatch):
 
     assert config(cwd="~").cwd == "/home/ann"
     assert config(cwd="~/x").cwd == "/home/ann/x"
+
+
+def test_only_one_s_own_home_is_known_by_a_tilde():
+    assert config(cwd="~nobody-of-that-name/x").cwd == "/srv/work/~nobody-of-that-name/x"
+
+
+def test_a_tilde_without_a_home_is_refused(monkeypatch):
+    def homeless(_path):
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr("pathlib.Path.expanduser", homeless)
+
+    assert "channels.team.cwd" in refused(cwd="~/x")
+
+
+@pytest.mark.parametrize("name", ["", " ", ".", "..", "a\nb", "\ud800", "x" * 129, "é" * 30])
+def test_a_channel_s_name_has_to_be_good_for_a_file(name):
+    with pytest.raises(ChannelConfigInvalid, match="a name of"):
+        read_channel(name, {"type": "chat"}, environment={}, cwd="/srv", types=TYPES)
 
 
 def test_identity_and_scope_are_taken_as_far_as_they_are_usable():
@@ -166,6 +199,13 @@ def test_groups_are_read_each_by_itself():
     }
 
 
+def test_a_group_of_which_nothing_is_said_has_its_defaults():
+    found = read(groups={"c": None, "d": {"requireMention": None}})
+
+    assert found.config.groups == {"c": GroupConfig(), "d": GroupConfig()}
+    assert found.warnings == ()
+
+
 def test_a_mention_is_required_unless_it_is_said_plainly():
     assert config(groups={"c": {"requireMention": "no"}}).group("c").require_mention
     assert warned(groups={"c": {"requireMention": "no"}}) == ["channels.team.groups.c.requireMention"]
@@ -202,11 +242,61 @@ def test_sizes_that_would_never_end_are_refused(chunk):
     assert "blockStreamingChunk" in refused(blockStreaming="on", blockStreamingChunk=chunk)
 
 
+@pytest.mark.parametrize("value", [5, [], "20", True])
+def test_sizes_that_are_no_object_are_passed_over_and_warn(value):
+    raw = {"blockStreaming": "on", "blockStreamingChunk": value, "blockStreamingCoalesce": value}
+
+    assert config(**raw).block_streaming == BlockStreaming()
+    assert warned(**raw) == ["channels.team.blockStreamingChunk", "channels.team.blockStreamingCoalesce"]
+
+
+@pytest.mark.parametrize("value", ["1", True, None, float("nan"), float("inf"), 10**400])
+def test_sizes_that_are_no_numbers_are_passed_over_and_warn(value):
+    raw = {"blockStreaming": "on", "blockStreamingChunk": {"maxChars": value}}
+
+    assert config(**raw).block_streaming == BlockStreaming()
+    assert warned(**raw) == ["channels.team.blockStreamingChunk.maxChars"]
+
+
+def test_a_pause_below_nothing_turns_the_timer_off_and_warns():
+    raw = {"blockStreaming": "on", "blockStreamingCoalesce": {"idleMs": -1}}
+
+    assert config(**raw).block_streaming == BlockStreaming(idle_ms=0)
+    assert warned(**raw) == ["channels.team.blockStreamingCoalesce.idleMs"]
+
+
 @pytest.mark.parametrize(
     ("value", "limit"), [(None, 0), (5, 5), (5.9, 5), (0, 0), (-1, 0), (float("nan"), 0), ("5", 0), (True, 0)]
 )
 def test_a_history_limit_is_a_number_of_messages_or_none(value, limit):
     assert config(groupHistoryLimit=value).group_history_limit == limit
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), 10**400, "5", True])
+def test_a_history_limit_that_is_no_such_number_remembers_nothing_and_warns(value):
+    found = read(groupHistoryLimit=value, groups={"c": {"groupHistoryLimit": value}})
+
+    assert found.config.history_limit_in("c") == 0
+    assert {warning.path for warning in found.warnings} == {
+        "channels.team.groupHistoryLimit",
+        "channels.team.groups.c.groupHistoryLimit",
+    }
+
+
+def test_a_group_has_its_own_history_limit_else_that_of_all_groups_else_the_channel_s():
+    found = config(groupHistoryLimit=9, groups={"a": {"groupHistoryLimit": 0}, "b": {}})
+    starred = config(groupHistoryLimit=9, groups={"b": {}, "*": {"groupHistoryLimit": 4}})
+
+    assert [found.history_limit_in(chat) for chat in ("a", "b", "c")] == [0, 9, 9]
+    assert [starred.history_limit_in(chat) for chat in ("b", "c")] == [4, 4]
+
+
+def test_a_listed_group_does_not_have_the_dispatch_mode_of_all_groups():
+    found = config(dispatchMode="collect", groups={"a": {}, "*": {"dispatchMode": "followup"}})
+
+    assert found.dispatch_mode_in("a", is_group=True) == "collect"
+    assert found.dispatch_mode_in("b", is_group=True) == "followup"
+    assert found.dispatch_mode_in("b", is_group=False) == "collect"
 
 
 def test_what_is_not_known_is_kept_for_the_adapter():
