@@ -31,10 +31,11 @@ def split_markdown(text: str, *, max_units: int, count_units: CountUnits = len) 
         max_units: >= 64.
         count_units: how the chat service counts.
     """
+    text = text.rstrip()
     limit = _Limit(max_units, count_units)
     blocks = code_blocks(text)
     source = _Source(
-        text=text.rstrip(),
+        text=text,
         blocks=[block for block in blocks if _can_reopen(block, text, limit)],
         kept=kept_spans(text, blocks),
     )

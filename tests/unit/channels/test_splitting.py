@@ -96,6 +96,15 @@ def test_what_fits_stays_as_it_is():
     assert split_markdown("a\n\nb", max_units=64) == ["a\n\nb"]
 
 
+def test_a_code_block_that_was_never_closed_stays_so_unless_it_is_cut():
+    assert split_markdown("```py\ncode\n", max_units=64) == ["```py\ncode"]
+    assert split_markdown("```py\n" + "code\n" * 20, max_units=64)[0].endswith("\n```")
+
+
+def test_the_indent_of_a_first_line_that_is_code_stays():
+    assert split_markdown("\n \n    code\n    more", max_units=64) == ["    code\n    more"]
+
+
 def test_nothing_makes_no_message():
     assert split_markdown(" \n ", max_units=64) == []
 
@@ -266,6 +275,8 @@ def test_whatever_the_text_every_part_fits_and_nothing_is_lost(text, limit):
 
     assert all(part.strip() and utf16_units(part) <= limit for part in parts)
     assert is_subsequence(fences.sub("", text), fences.sub("", "".join(parts)))
+    for part in parts:
+        assert split_markdown(part, max_units=limit, count_units=utf16_units) == [part]
 
 
 @given(DOCUMENT, st.integers(120, 400))
