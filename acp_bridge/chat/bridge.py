@@ -30,6 +30,8 @@ from core.logs import get_logger
 
 _Shape = TypeVar("_Shape", bound=Wire)
 
+_SHARED_METHODS = frozenset({acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_PROMPT})
+
 PermissionDecider = Callable[[PermissionRequest], Awaitable[str | None]]
 
 _log = get_logger(__name__)
@@ -76,7 +78,7 @@ class ChatBridge:
 
         Raises:
             AgentUnavailable, AgentDied, AgentTimeout, AgentKilled: no child answered. One that is too slow
-                is ended, unless it is answering a prompt.
+                is ended, unless it is at work for another session.
             AgentFailed: the child opens none.
             AgentProtocolError: it answered in a shape that it must not, or with the id of another session.
         """
@@ -206,12 +208,13 @@ class ChatBridge:
         limit_s = self._launch.limits.start_s
         with connection.asking(method, params) as answer:
             await asyncio.wait({answer}, timeout=limit_s)
-            if not answer.done():
-                late = AgentTimeout(f"the agent did not answer within {limit_s:g} s")
-                if self._talks[connection].is_answering:  # prompts of others must not pay for it
-                    raise late
-                connection.lose(late)
-            return _result_of(await answer)
+            if answer.done():
+                return _result_of(answer.result())
+        late = AgentTimeout(f"the agent did not answer within {limit_s:g} s")
+        if not connection.is_running(_SHARED_METHODS):  # other sessions must not pay for this one
+            connection.lose(late)
+            await connection.stop()
+        raise late
 
     async def _choose(self, connection: Connection, opened: wire.Opened, what: str, *, value: str) -> None:
         if not opened.offers(what, value):

@@ -111,11 +111,6 @@ class ChatTalk:
         self._listeners = listeners
         self._decide = decide
 
-    @property
-    def is_answering(self) -> bool:
-        """Whether a prompt runs in any session."""
-        return any(session.is_answering for session in self.sessions.values())
-
     def open(self, session_id: str) -> ChatSession:
         """Keep a session that was opened; what was told of it before counts.
 

@@ -130,3 +130,15 @@ def test_an_opening_that_takes_too_long_ends_no_prompt_of_another_session(tmp_pa
         assert heard.died == []
 
     on(tmp_path, test, start_s=3)
+
+
+def test_a_child_that_opens_no_session_in_time_is_replaced(tmp_path):
+    async def run():
+        async with bridged("shy", start_s=3) as (bridge, _):
+            with pytest.raises(AgentTimeout):
+                await bridge.new_session(str(tmp_path))
+            session = await bridge.new_session(str(tmp_path))
+
+            assert session.partition("-")[0] != (tmp_path / "shy").read_text()
+
+    asyncio.run(run())

@@ -21,7 +21,7 @@ def command(*traits: str) -> list[str]:
 
     Args:
         traits: ``images``, ``loads`` (sessions), ``modes``, ``mute`` (session/new gives no id), ``same``
-            (always the same one).
+            (always the same one), ``shy`` (the first child of a folder opens none).
     """
     begin = f"import sys; sys.path.append({str(ROOT)!r})"
     program = f"{begin}; from tests.support.channels.chat_child import main; main()"
@@ -76,7 +76,16 @@ class ChatChild:
         elif method == "session/prompt":
             self.prompt(body)
 
+    def is_too_shy(self):
+        first = Path("shy")
+        if "shy" in self.traits and not first.exists():
+            first.write_text(str(os.getpid()))
+            return True
+        return False
+
     def new(self, body):
+        if self.is_too_shy():
+            return
         self.sessions += 1
         session = "same" if "same" in self.traits else f"{os.getpid()}-{self.sessions}"
         result: dict[str, Any] = {"sessionId": "" if "mute" in self.traits else session}
