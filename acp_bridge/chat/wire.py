@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from core import acp, jsonrpc
 from core.acp import Wire
 from core.chat import AgentCommand, PermissionKind, PermissionOption, PermissionRequest, PromptImage, ToolCall
 from core.text import well_formed
@@ -13,9 +14,11 @@ MAX_COMMANDS = 500
 MAX_OPTIONS = 20
 MAX_WORD_CHARACTERS = 128
 MAX_TITLE_CHARACTERS = 1_000
+MAX_IMAGE_CHARACTERS = 24 * 1024 * 1024  # of a prompt, which has to fit into one line
 
-NOT_SHOWN = "(An image came with this. It was not shown to you, because you take none.)"
+NOT_SHOWN = "(An image came with this. It was not shown to you: you take none, or it is too large.)"
 CANCELLED: Mapping[str, Any] = {"outcome": {"outcome": "cancelled"}}
+_REFERENCE_LOST = "Session not found"  # what the reference's child says; its code is that of any failure
 
 
 class _Choice(Wire):
@@ -141,16 +144,31 @@ def read_permission(params: Any, known: Mapping[str, ToolCall]) -> PermissionReq
     return PermissionRequest(asked.session_id, asked.tool_call.merged(known), options)
 
 
+def is_session_lost(error: jsonrpc.ErrorResponse) -> bool:
+    """Whether an agent says that it has no such session, or none any more."""
+    match error.data:
+        case {"details": str(details)}:
+            return error.error_code == acp.NOT_FOUND or details.startswith(_REFERENCE_LOST)
+    return error.error_code == acp.NOT_FOUND
+
+
 def chosen(option_id: str) -> Mapping[str, Any]:
     """Render the answer to a request for permission."""
     return {"outcome": {"outcome": "selected", "optionId": option_id}}
 
 
 def prompt_content(text: str, images: Sequence[PromptImage], *, takes_images: bool) -> list[dict[str, str]]:
-    """Render a prompt; where no images are taken the text says that there were some."""
-    shown = images if takes_images else ()
-    hidden = len(images) - len(shown)
-    said = "\n\n".join([text, *[NOT_SHOWN] * hidden])
+    """Render a prompt; the text says how often an image is left out.
+
+    That happens to all where none are taken, else to those that would make the prompt too large.
+    """
+    shown: list[PromptImage] = []
+    room = MAX_IMAGE_CHARACTERS if takes_images else 0
+    for image in images:
+        if len(image.data) <= room:
+            room -= len(image.data)
+            shown.append(image)
+    said = "\n\n".join([text, *[NOT_SHOWN] * (len(images) - len(shown))])
     return [
         {"type": "text", "text": said},
         *({"type": "image", "data": image.data, "mimeType": image.mime_type} for image in shown),

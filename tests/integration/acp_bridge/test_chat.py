@@ -130,6 +130,7 @@ def test_when_the_caller_gives_up_the_agent_is_told(tmp_path):
         await heard.until(lambda: heard.texts)
         running.cancel()
         await asyncio.wait({running})
+        await bridge.new_session(str(tmp_path))  # the child does one after the other
 
         assert await bridge.prompt(session, "again") == "You said: again"
 

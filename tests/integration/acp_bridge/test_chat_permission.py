@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import os
+import signal
 
 import pytest
 
+from acp_bridge.errors import AgentDied, AgentFailed
 from core.chat import ToolCall
 from tests.support.channels.chat_bridging import on, steps
 
@@ -75,5 +78,57 @@ def test_a_cancel_answers_who_waits_for_permission(tmp_path):
         assert json.loads(heard.texts[0]) == {"outcome": {"outcome": "cancelled"}}
         await bridge.cancel_session(session)
         await running
+
+    on(tmp_path, test)
+
+
+@pytest.mark.parametrize("error", [AgentFailed("x", details=""), ValueError("x")])
+def test_where_the_decision_fails_permission_is_denied_and_the_prompt_goes_on(tmp_path, error):
+    async def test(bridge, heard, session):
+        async def decide(_request):
+            raise error
+
+        bridge.decide_permissions_by(decide)
+        answer = json.loads(await bridge.prompt(session, steps(["ask", {"toolCallId": "t"}])))
+
+        assert answer == {"outcome": {"outcome": "cancelled"}}
+
+    on(tmp_path, test)
+
+
+def test_nobody_is_asked_for_a_prompt_that_was_cancelled(tmp_path):
+    async def test(bridge, heard, session):
+        bridge.decide_permissions_by(heard.decide)
+        told = steps(["say", "a"], ["wait"], ["ask", {"toolCallId": "t"}])
+        running = asyncio.create_task(bridge.prompt(session, told))
+        await heard.until(lambda: heard.texts)
+        await bridge.cancel_session(session)
+
+        assert json.loads((await running)[1:]) == {"outcome": {"outcome": "cancelled"}}
+        assert heard.asked == []
+        assert "selected" in await bridge.prompt(session, steps(["ask", {"toolCallId": "t"}]))
+
+    on(tmp_path, test)
+
+
+def test_a_child_that_is_killed_while_somebody_decides_ends_the_prompt_and_the_question(tmp_path):
+    async def test(bridge, heard, session):
+        called_off = asyncio.Event()
+
+        async def decide(request):
+            await heard.decide(request)
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                called_off.set()
+
+        bridge.decide_permissions_by(decide)
+        running = asyncio.create_task(bridge.prompt(session, steps(["ask", {"toolCallId": "t"}])))
+        await heard.until(lambda: heard.asked)
+        os.kill(int(session.partition("-")[0]), signal.SIGKILL)
+
+        with pytest.raises(AgentDied):
+            await running
+        await called_off.wait()
 
     on(tmp_path, test)

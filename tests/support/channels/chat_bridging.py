@@ -46,12 +46,12 @@ class Heard:
 
 
 @asynccontextmanager
-async def bridged(*traits, idle_s=60.0, words=None):
+async def bridged(*traits, idle_s=60.0, words=None, environment=os.environ, **limits):
     bridge = open_chat_bridge(
         command=words or command(*traits),
-        environment=os.environ,
+        environment=environment,
         idle_s=idle_s,
-        limits=Limits(first_backoff_s=0.01, max_backoff_s=0.02),
+        limits=Limits(**{"first_backoff_s": 0.01, "max_backoff_s": 0.02} | limits),
     )
     heard = Heard()
     bridge.subscribe(heard)

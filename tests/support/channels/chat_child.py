@@ -20,7 +20,8 @@ def command(*traits: str) -> list[str]:
     """The command of such a child.
 
     Args:
-        traits: ``images``, ``loads`` (sessions), ``modes``, ``mute`` (session/new gives no id).
+        traits: ``images``, ``loads`` (sessions), ``modes``, ``mute`` (session/new gives no id), ``same``
+            (always the same one), ``shy`` (the first child of a folder opens none).
     """
     begin = f"import sys; sys.path.append({str(ROOT)!r})"
     program = f"{begin}; from tests.support.channels.chat_child import main; main()"
@@ -75,9 +76,18 @@ class ChatChild:
         elif method == "session/prompt":
             self.prompt(body)
 
+    def is_too_shy(self):
+        first = Path("shy")
+        if "shy" in self.traits and not first.exists():
+            first.write_text(str(os.getpid()))
+            return True
+        return False
+
     def new(self, body):
+        if self.is_too_shy():
+            return
         self.sessions += 1
-        session = f"{os.getpid()}-{self.sessions}"
+        session = "same" if "same" in self.traits else f"{os.getpid()}-{self.sessions}"
         result: dict[str, Any] = {"sessionId": "" if "mute" in self.traits else session}
         if "modes" in self.traits:
             result["modes"] = {"currentModeId": "a", "availableModes": [{"id": "a"}, {"id": "plan"}]}
@@ -99,14 +109,15 @@ class ChatChild:
         text = content[0]["text"]
         stop = "end_turn"
         try:
-            steps = json.loads(text)
+            steps = json.loads(text.partition("\n\n")[0])  # without what is said of images
         except ValueError:
             steps = [["say", f"You said: {text}"]]
         for name, *rest in steps:
             if name == "stop":
                 stop = rest[0]
             elif name == "fail":
-                send({"id": body["id"], "error": {"code": rest[0], "message": "no"}})
+                code, data = (*rest, None)[:2]
+                send({"id": body["id"], "error": {"code": code, "message": "no", "data": data}})
                 return
             else:
                 getattr(self, f"do_{name}")(session, content, *rest)
@@ -137,6 +148,9 @@ class ChatChild:
 
     def do_show(self, session, content):
         self.do_say(session, content, json.dumps(content))
+
+    def do_sizes(self, session, content):
+        self.do_say(session, content, f"{len(content) - 1} images {content[0]['text']}")
 
     def do_die(self, _session, _content, code):
         os._exit(code)
