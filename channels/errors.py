@@ -23,6 +23,20 @@ class DeliveryFailed(DependencyError):
         self.retry_after_s = retry_after_s
 
 
+class FileNotFetched(DependencyError):
+    """A chat service did not give what came with a message.
+
+    Attributes:
+        is_too_large: whether that is why.
+    """
+
+    code = "channel_file_not_fetched"
+
+    def __init__(self, message: str, *, is_too_large: bool = False) -> None:
+        super().__init__(message)
+        self.is_too_large = is_too_large
+
+
 class TurnCalledOff(StateError):
     """A turn raised after it was cancelled: who asked for it knows already that there is no answer."""
 
