@@ -43,12 +43,14 @@ class AdapterType:
     Attributes:
         required: keys without which it can't work.
         extra: further keys that it takes.
+        secrets: those of ``extra`` that are secret, and may stand in the environment.
         session_scope: what holds when none is configured.
     """
 
     name: str
     required: frozenset[str] = frozenset()
     extra: frozenset[str] = frozenset()
+    secrets: frozenset[str] = frozenset()
     session_scope: SessionScope = "user"
 
 
@@ -143,7 +145,7 @@ def read_channel(
         block_streaming=_block_streaming(reading),
         group_history_limit=_limit(raw.get("groupHistoryLimit")) or 0,
         permissions=_choice(reading, "permissions", get_args(Permissions)),
-        extra=_extra(reading),
+        extra=_extra(reading, adapter),
     )
     return ReadChannel(config, tuple(reading.warnings))
 
@@ -367,5 +369,7 @@ def _limit(value: Any) -> int | None:
     return max(0, math.floor(value))
 
 
-def _extra(reading: _Reading) -> Mapping[str, Any]:
-    return {key: value for key, value in reading.raw.items() if key not in KNOWN_KEYS}
+def _extra(reading: _Reading, adapter: AdapterType) -> Mapping[str, Any]:
+    extra = {key: value for key, value in reading.raw.items() if key not in KNOWN_KEYS}
+    secrets = {key: _wrapped(_secret(reading, key)) for key in adapter.secrets if key in extra}
+    return extra | secrets

@@ -1,6 +1,6 @@
 """What can go wrong in a channel."""
 
-from core.errors import ConfigError, DependencyError, StateError
+from core.errors import ConfigError, DependencyError, InputError, StateError
 
 
 class ChannelConfigInvalid(ConfigError):
@@ -21,6 +21,12 @@ class DeliveryFailed(DependencyError):
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+
+
+class InvalidMessage(InputError):
+    """A body was signed well and is no message."""
+
+    code = "invalid_channel_message"
 
 
 class FileNotFetched(DependencyError):

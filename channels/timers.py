@@ -7,6 +7,10 @@ from typing import Any, Protocol, TypeVar
 _T = TypeVar("_T")
 
 
+FIRST_PAUSE_MS = 1_000
+LONGEST_PAUSE_MS = 60_000
+
+
 class Timers(Protocol):
     """Calls back later, on the running event loop."""
 
@@ -66,3 +70,14 @@ async def in_time(call: Coroutine[Any, Any, _T], limit_ms: int, timers: Timers) 
     finally:
         task.cancel()
         await asyncio.wait({task})
+
+
+def backoff_ms(failures: int, *, jitter: float) -> int:
+    """How long to wait after so many failures in a row, milliseconds.
+
+    Args:
+        failures: at least one.
+        jitter: from 0 to 1, which keeps processes apart that failed together.
+    """
+    grown_ms = min(FIRST_PAUSE_MS << min(failures - 1, 10), LONGEST_PAUSE_MS)
+    return round(grown_ms * (0.5 + jitter / 2))
