@@ -8,8 +8,8 @@ from channels.arrivals import Arrival, Media
 from channels.envelope import AttachmentType, Envelope
 from core.text import encodable
 
-_KINDS = frozenset({"message", "app_mention"})
-_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
+_KINDS = ("message", "app_mention")
+_SUBTYPES = (None, "file_share", "thread_broadcast", "me_message")
 _TYPES: Mapping[str, AttachmentType] = {"image": "image", "audio": "audio", "video": "video"}
 _TEXTS = ("channel", "ts", "user")
 

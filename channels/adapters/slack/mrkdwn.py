@@ -72,4 +72,4 @@ def _shown(found: re.Match[str]) -> str:
     kind, target, label = found["kind"], found["target"], found["label"] or ""
     if kind in _SIGNS:
         return f"{_SIGNS[kind]}{(label or target).removeprefix(_SIGNS[kind])}"
-    return f"{label} ({target})" if label and not target.endswith(label) else label or target
+    return f"{label} ({target})" if label and not target.endswith(label) else target.removeprefix("mailto:")
