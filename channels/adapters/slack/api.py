@@ -12,6 +12,7 @@ from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from channels.adapters.slack.connection import SocketConnection
 from channels.adapters.slack.options import SlackOptions
+from channels.adapters.slack.proxies import proxy_for
 from channels.adapters.slack.refusals import NOT_SLACK_S, SlackRefused, no_answer, refusal_in
 from channels.arrivals import Media
 from channels.errors import FileNotFetched
@@ -20,6 +21,7 @@ from channels.timers import Timers, in_time
 
 CALL_LIMIT_MS = 30_000
 HEARTBEAT_S = 20.0
+CLOSE_LIMIT_S = 2.0
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 FILE_HOST = "slack.com"
 
@@ -62,11 +64,10 @@ class SlackApi:
     async def open_socket(self, app_token: str) -> SocketConnection:
         """Open a connection on which events come; it has said hello."""
         call = self._web().apps_connections_open(app_token=app_token)
-        address = urlsplit(_text(await self._ask(call), "url"))
-        if address.scheme not in ("ws", "wss"):
+        url = _text(await self._ask(call), "url")
+        if not url.startswith(("ws://", "wss://")):
             raise SlackRefused(NOT_SLACK_S)
-        # the same place by HTTP's schemes, for which the environment may name a proxy
-        target = address._replace(scheme=address.scheme.replace("ws", "http")).geturl()
+        target = url.replace("ws", "http", 1)  # by HTTP's schemes, for which the environment may name a proxy
         try:
             return await in_time(self._greeted(target), CALL_LIMIT_MS, self._timers)
         except _AWAY as error:
@@ -75,7 +76,11 @@ class SlackApi:
     async def _greeted(self, target: str) -> SocketConnection:
         async with AsyncExitStack() as cleanup:
             socket = await self._http().ws_connect(
-                target, proxy=self._options.proxy, heartbeat=HEARTBEAT_S, max_msg_size=MAX_FRAME_BYTES
+                target,
+                proxy=self._proxy(target),
+                heartbeat=HEARTBEAT_S,
+                max_msg_size=MAX_FRAME_BYTES,
+                timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_LIMIT_S),
             )
             cleanup.push_async_callback(socket.close)
             connection = SocketConnection(socket)
@@ -85,19 +90,20 @@ class SlackApi:
 
     async def download(self, media: Media) -> bytes:
         """See ``FileSource``. Nobody but Slack is shown the token."""
-        address = urlsplit(media.file_id)
-        if not self._is_slack_s(address.scheme, address.hostname or ""):
+        if not self._is_slack_s(media.file_id):
             raise FileNotFetched("the file is not at Slack")
         try:
             return await self._content(media.file_id)
         except _AWAY as error:
-            raise FileNotFetched(f"Slack: {no_answer(error).reason}") from None
+            raise FileNotFetched(str(no_answer(error))) from None
+        except SlackRefused as refused:
+            raise FileNotFetched(str(refused)) from None
 
     async def _content(self, url: str) -> bytes:
         headers = {"Authorization": f"Bearer {self._token}"}
         # whom Slack does not let in, it sends to its page for logging in
         async with self._http().get(
-            url, headers=headers, proxy=self._options.proxy, allow_redirects=False
+            url, headers=headers, proxy=self._proxy(url), allow_redirects=False
         ) as answer:
             if answer.status != 200 or answer.content_type == "text/html":
                 raise FileNotFetched(f"Slack: status {answer.status}")
@@ -125,20 +131,28 @@ class SlackApi:
             self._client = AsyncWebClient(
                 self._token, base_url=self._options.api_url, session=self._http(), retry_handlers=[]
             )
-            # what it found in the environment by itself holds for every host
-            self._client.proxy = self._options.proxy
+        # what it found in the environment by itself holds for every host
+        self._client.proxy = self._proxy(self._options.api_url)
         return self._client
 
     def _http(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = aiohttp.ClientSession(trust_env=True)
+            self._session = aiohttp.ClientSession()
         return self._session
 
-    def _is_slack_s(self, scheme: str, host: str) -> bool:
+    def _proxy(self, url: str) -> str | None:
+        return proxy_for(url, self._options.proxy)
+
+    def _is_slack_s(self, url: str) -> bool:
         own = urlsplit(self._options.api_url)
-        if (scheme, host) == (own.scheme, own.hostname):
+        try:
+            address = urlsplit(url)
+        except ValueError:
+            return False
+        if (address.scheme, address.netloc) == (own.scheme, own.netloc):
             return True
-        return scheme == "https" and (host == FILE_HOST or host.endswith(f".{FILE_HOST}"))
+        host = address.hostname or ""
+        return address.scheme == "https" and (host == FILE_HOST or host.endswith(f".{FILE_HOST}"))
 
 
 def _text(answer: Mapping[str, Any], key: str) -> str:

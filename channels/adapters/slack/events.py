@@ -11,7 +11,7 @@ from core.text import encodable
 _KINDS = ("message", "app_mention")
 _SUBTYPES = (None, "file_share", "thread_broadcast", "me_message")
 _TYPES: Mapping[str, AttachmentType] = {"image": "image", "audio": "audio", "video": "video"}
-_TEXTS = ("channel", "ts", "user")
+_IDS = ("channel", "ts", "user")
 
 Event = Mapping[str, Any]
 
@@ -52,7 +52,7 @@ def _is_said_by_a_person(event: Event, bot_id: str) -> bool:
     return (
         event.get("type") in _KINDS
         and event.get("subtype") in _SUBTYPES
-        and all(isinstance(event.get(key), str) and event[key] for key in _TEXTS)
+        and all(_id(event.get(key)) for key in _IDS)
         and not event.get("bot_id")
         and event["user"] != bot_id
     )
@@ -60,8 +60,8 @@ def _is_said_by_a_person(event: Event, bot_id: str) -> bool:
 
 def _keys_of(payload: Mapping[str, Any], event: Event) -> tuple[str, ...]:
     by_place = f"slack:message:{event['channel']}:{event['ts']}"
-    event_id = payload.get("event_id")
-    return (by_place, f"slack:event:{event_id}") if isinstance(event_id, str) and event_id else (by_place,)
+    event_id = _id(payload.get("event_id"))
+    return (by_place, f"slack:event:{event_id}") if event_id else (by_place,)
 
 
 def _is_private(event: Event) -> bool:
@@ -71,10 +71,13 @@ def _is_private(event: Event) -> bool:
 
 def _thread_of(event: Event) -> str | None:
     """The thread that an answer belongs to: in a channel each message that is in none begins one."""
-    thread = event.get("thread_ts")
-    if isinstance(thread, str) and thread:
-        return thread
-    return None if _is_private(event) else str(event["ts"])
+    thread = _id(event.get("thread_ts"))
+    return thread or (None if _is_private(event) else str(event["ts"]))
+
+
+def _id(value: object) -> str | None:
+    """What Slack names something by; None for what can't be that."""
+    return value if isinstance(value, str) and value and value.isascii() else None
 
 
 def _media_of(event: Event) -> tuple[Media, ...]:
@@ -84,10 +87,10 @@ def _media_of(event: Event) -> tuple[Media, ...]:
 
 def _media(file: Mapping[str, Any]) -> Media:
     """A file; one without an address can't be had, which is told when it is fetched."""
-    url, name, size = (file.get(key) for key in ("url_private_download", "name", "size"))
-    mime_type = str(file.get("mimetype") or "application/octet-stream")
+    name, size = file.get("name"), file.get("size")
+    mime_type = _id(file.get("mimetype")) or "application/octet-stream"
     return Media(
-        file_id=str(url or file.get("url_private") or ""),
+        file_id=_id(file.get("url_private_download")) or _id(file.get("url_private")) or "",
         type=_TYPES.get(mime_type.partition("/")[0], "file"),
         mime_type=mime_type,
         file_name=name if isinstance(name, str) else None,

@@ -72,6 +72,24 @@ async def test_hosts_that_need_no_proxy_are_called_without(monkeypatch):
         assert scene.fake.called("auth.test")
 
 
+async def test_a_proxy_of_the_environment_that_can_t_be_used_is_told(monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "socks5://127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    async with slack_scene(connected=False) as scene:
+        with pytest.raises(ChatServiceUnreachable, match="proxy"):
+            await scene.begin()
+
+
+async def test_credentials_for_other_uses_of_the_host_are_not_used(monkeypatch, tmp_path):
+    (tmp_path / "netrc").write_text("default login somebody password else\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    async with slack_scene() as scene:
+        await scene.channel.send_message("C1", "Hi.")
+
+        assert scene.fake.texts == ["Hi."]
+
+
 def test_neither_tokens_nor_text_nor_tickets_are_logged():
     talk = subprocess.run(
         [sys.executable, "-m", "tests.support.channels.slack_talk"],

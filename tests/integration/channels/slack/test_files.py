@@ -45,6 +45,7 @@ async def test_a_document_is_saved_in_a_folder_of_its_message(tmp_path):
         "https://evilslack.com/notes.txt",
         "http://files.slack.com/notes.txt",
         "file:///etc/passwd",
+        "https://[",
         "",
     ],
 )
