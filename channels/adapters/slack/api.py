@@ -24,6 +24,7 @@ HEARTBEAT_S = 20.0
 CLOSE_LIMIT_S = 2.0
 MAX_FRAME_BYTES = 4 * 1024 * 1024
 FILE_HOST = "slack.com"
+HTML = "text/html"
 
 # what the client raises for an answer of a shape that it does not know
 _UNREADABLE = (TypeError, KeyError, ValueError, AttributeError)
@@ -93,19 +94,20 @@ class SlackApi:
         if not self._is_slack_s(media.file_id):
             raise FileNotFetched("the file is not at Slack")
         try:
-            return await self._content(media.file_id)
+            return await self._content(media)
         except _AWAY as error:
             raise FileNotFetched(str(no_answer(error))) from None
         except SlackRefused as refused:
             raise FileNotFetched(str(refused)) from None
 
-    async def _content(self, url: str) -> bytes:
+    async def _content(self, media: Media) -> bytes:
+        url, is_page = media.file_id, media.mime_type == HTML
         headers = {"Authorization": f"Bearer {self._token}"}
-        # whom Slack does not let in, it sends to its page for logging in
+        # whom Slack does not let in, it sends to its page for logging in, or shows it
         async with self._http().get(
             url, headers=headers, proxy=self._proxy(url), allow_redirects=False
         ) as answer:
-            if answer.status != 200 or answer.content_type == "text/html":
+            if answer.status != 200 or (answer.content_type == HTML and not is_page):
                 raise FileNotFetched(f"Slack: status {answer.status}")
             content = bytearray()
             async for piece in answer.content.iter_any():

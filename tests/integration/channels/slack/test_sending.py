@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
-from channels.adapters.slack.sending import MAX_UNITS, MAX_WAITS
+from channels.adapters.slack.sending import MAX_UNITS
 from channels.delivering import REPEAT_NOTE
+from channels.drafts import MAX_WAITS
 from channels.errors import DeliveryFailed
 from channels.splitting import utf16_units
 from tests.support.channels.fake_slack import HANG, RESET, Refused
