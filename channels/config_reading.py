@@ -44,12 +44,14 @@ class AdapterType:
     Attributes:
         required: keys without which it can't work.
         extra: further keys that it takes.
+        secrets: those of ``extra`` that are secret, and may stand in the environment.
         session_scope: what holds when none is configured.
     """
 
     name: str
     required: frozenset[str] = frozenset()
     extra: frozenset[str] = frozenset()
+    secrets: frozenset[str] = frozenset()
     session_scope: SessionScope = "user"
 
 
@@ -113,7 +115,7 @@ def read_channel(
         block_streaming=_block_streaming(reading),
         group_history_limit=_limit(reading, raw, "groupHistoryLimit") or 0,
         permissions=reading.choice("permissions", get_args(Permissions)),
-        extra=_extra(reading),
+        extra=_extra(reading, adapter),
     )
     return ReadChannel(config, tuple(reading.warnings))
 
@@ -290,5 +292,6 @@ def _limit(reading: ChannelReading, raw: Mapping[str, Any], key: str) -> int | N
     return max(0, found or 0)
 
 
-def _extra(reading: ChannelReading) -> Mapping[str, Any]:
-    return {key: value for key, value in reading.raw.items() if key not in KNOWN_KEYS}
+def _extra(reading: ChannelReading, adapter: AdapterType) -> Mapping[str, Any]:
+    extra = {key: value for key, value in reading.raw.items() if key not in KNOWN_KEYS}
+    return extra | {key: _hidden(reading, key) for key in adapter.secrets if key in extra}

@@ -1,6 +1,6 @@
 """What can go wrong in a channel."""
 
-from core.errors import ConfigError, DependencyError, StateError
+from core.errors import ConfigError, DependencyError, InputError, StateError
 
 
 class ChannelConfigInvalid(ConfigError):
@@ -27,6 +27,26 @@ class PairingNotKept(DependencyError):
     """The disk did not take who asks for pairing, or who was let in; nothing was changed."""
 
     code = "channel_pairing_not_kept"
+
+
+class InvalidMessage(InputError):
+    """A body was signed well and is no message."""
+
+    code = "invalid_channel_message"
+
+
+class FileNotFetched(DependencyError):
+    """A chat service did not give what came with a message.
+
+    Attributes:
+        is_too_large: whether that is why.
+    """
+
+    code = "channel_file_not_fetched"
+
+    def __init__(self, message: str, *, is_too_large: bool = False) -> None:
+        super().__init__(message)
+        self.is_too_large = is_too_large
 
 
 class TurnCalledOff(StateError):

@@ -1,10 +1,13 @@
 """Messages on their way in: stored before the chat service is told that they arrived."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from channels.envelope import Envelope
+
+PutMessage = Callable[[Envelope, Sequence[str]], bool]
+"""``Inbox.put`` for who has no event loop."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,14 @@
 """Waiting for a time, kept apart so that whoever drives a channel can move time by hand."""
 
 import asyncio
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
+
+_T = TypeVar("_T")
+
+
+FIRST_PAUSE_MS = 1_000
+LONGEST_PAUSE_MS = 60_000
 
 
 class Timers(Protocol):
@@ -46,3 +52,32 @@ async def settled_within(future: "asyncio.Future[Any]", limit_ms: int, timers: T
         call_off()
         waiting.cancel()
     return future.done()
+
+
+async def in_time(call: Coroutine[Any, Any, _T], limit_ms: int, timers: Timers) -> _T:
+    """Make a call; when this returns or raises, it is over.
+
+    Limits of clients are often for each piece of an answer: one that trickles in takes for ever.
+
+    Raises:
+        TimeoutError: it was not done in time, and was called off.
+    """
+    task = asyncio.create_task(call)
+    try:
+        if await settled_within(task, limit_ms, timers):
+            return task.result()
+        raise TimeoutError
+    finally:
+        task.cancel()
+        await asyncio.wait({task})
+
+
+def backoff_ms(failures: int, *, jitter: float) -> int:
+    """How long to wait after so many failures in a row, milliseconds.
+
+    Args:
+        failures: at least one.
+        jitter: from 0 to 1, which keeps processes apart that failed together.
+    """
+    grown_ms = min(FIRST_PAUSE_MS << min(failures - 1, 10), LONGEST_PAUSE_MS)
+    return round(grown_ms * (0.5 + jitter / 2))

@@ -43,7 +43,8 @@ def configure_logs(level: str = "info", *, process: str) -> None:
     root.handlers = [handler]
     root.setLevel(level.upper())
     # httpx tells each URL at level info, and that of a Telegram bot holds its token
-    for chatty in ("httpcore", "httpcore2", "httpx", "httpx2", "telegram", "openai", "asyncio", "dramatiq"):
+    clients = ("httpcore", "httpcore2", "httpx", "httpx2", "aiohttp", "telegram", "slack_sdk", "openai")
+    for chatty in (*clients, "asyncio", "dramatiq", "markdown_it"):
         logging.getLogger(chatty).setLevel(logging.WARNING)
 
 

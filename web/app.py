@@ -1,6 +1,6 @@
 """The Flask application, put together."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,7 +8,6 @@ from flask import Flask, g, request
 from werkzeug.exceptions import HTTPException
 from werkzeug.wrappers import Response
 
-from channels.adapters.webhook.door import WebhookDoor
 from core.errors import InputError, MemlaneError
 from core.logs import get_logger
 from core.settings import Settings
@@ -33,7 +32,7 @@ from web.relay import HEARTBEAT_S, Relay
 from web.route import HasRoutes, routes_of, serve_routes
 from web.routes.archives import ArchiveRoutes
 from web.routes.capabilities import CapabilityRoutes
-from web.routes.channels import ChannelRoutes
+from web.routes.channels import ChannelDoors, ChannelRoutes
 from web.routes.documents import DocumentRoutes
 from web.routes.events import EventRoutes
 from web.routes.followups import FollowUpRoutes
@@ -60,7 +59,7 @@ class WebParts:
     """What the application answers from.
 
     Attributes:
-        doors: of the webhook channels, by name.
+        doors: of the channels to which messages are posted.
     """
 
     workspaces: Workspaces
@@ -69,7 +68,7 @@ class WebParts:
     sessions: ClientSessions
     library: Library
     oversight: Oversight
-    doors: Mapping[str, WebhookDoor] = field(default_factory=dict)
+    doors: ChannelDoors = field(default_factory=ChannelDoors)
 
 
 def create_app(

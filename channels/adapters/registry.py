@@ -49,6 +49,16 @@ ADAPTERS: tuple[Adapter, ...] = (
     ),
     Adapter(
         AdapterType(
+            "slack",
+            required=frozenset({"token"}),
+            extra=frozenset({"appToken", "apiUrl", "proxy"}),
+            secrets=frozenset({"appToken"}),
+            session_scope="thread",
+        ),
+        "channels.adapters.slack.channel",
+    ),
+    Adapter(
+        AdapterType(
             "webhook", required=frozenset({"token", "callbackUrl"}), extra=frozenset({"callbackUrl"})
         ),
         "channels.adapters.webhook.channel",

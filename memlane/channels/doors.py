@@ -1,8 +1,11 @@
-"""The doors of webhook channels, for the web that stores what comes in."""
+"""The doors of channels to which messages are posted, for the web that stores them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
+from pydantic import SecretStr
+
+from channels.adapters.slack.door import SlackDoor
 from channels.adapters.webhook.door import WebhookDoor
 from channels.config import ChannelConfig
 from channels.envelope import Envelope
@@ -13,36 +16,53 @@ from core.workspaces import Workspaces
 from events.chat.store import ChannelStore, open_channel_store
 from memlane.channels.configuration import load_channels
 from memlane.channels.stores import put_message
+from web.routes.channels import ChannelDoors
 
 WEBHOOK = "webhook"
+SLACK = "slack"
 
 _log = get_logger(__name__)
 
 
-def open_doors(settings: Settings, workspaces: Workspaces) -> Mapping[str, WebhookDoor]:
-    """The doors of all configured webhook channels; none if the file can't be used, which is logged.
+def open_doors(settings: Settings, workspaces: Workspaces) -> ChannelDoors:
+    """The doors of all channels that have one; none if the file can't be used, which is logged.
 
     Who reads and writes memory is served all the same.
     """
     path = settings.channels_path
     if not path.exists():
-        return {}
+        return ChannelDoors()
     try:
         channels = load_channels(path, workspaces=workspaces, environment=changed_environment({}))
     except ChannelConfigInvalid as error:
         _log.error("channels_unusable", reason=str(error))
-        return {}
-    doors = (_door(settings, workspaces, read.config) for read in channels if read.config.type == WEBHOOK)
-    return {door.name: door for door in doors if door is not None}
+        return ChannelDoors()
+    doors = list(_doors(settings, workspaces, [read.config for read in channels]))
+    return ChannelDoors(
+        webhook={door.name: door for door in doors if isinstance(door, WebhookDoor)},
+        slack={door.name: door for door in doors if isinstance(door, SlackDoor)},
+    )
 
 
-def _door(settings: Settings, workspaces: Workspaces, config: ChannelConfig) -> WebhookDoor | None:
-    workspace = workspaces.by_path(config.cwd)
-    if workspace is None:
-        _log.error("channel_without_workspace", channel=config.name)
-        return None
-    store = open_channel_store(settings.state, workspace.id, config.name)
-    return WebhookDoor(config.name, config.token, partial(_put, store))
+def _doors(
+    settings: Settings, workspaces: Workspaces, configs: Sequence[ChannelConfig]
+) -> Iterator[WebhookDoor | SlackDoor]:
+    for config in configs:
+        secret = _secret_of(config)
+        workspace = workspaces.by_path(config.cwd)
+        if secret is not None and workspace is None:
+            _log.error("channel_without_workspace", channel=config.name)
+        elif secret is not None and workspace is not None:
+            put = partial(_put, open_channel_store(settings.state, workspace.id, config.name))
+            door = WebhookDoor if config.type == WEBHOOK else SlackDoor
+            yield door(config.name, secret, put)
+
+
+def _secret_of(config: ChannelConfig) -> SecretStr | None:
+    """By what messages for a channel are signed; None where none are posted."""
+    if config.type == WEBHOOK:
+        return config.token
+    return config.client_secret if config.type == SLACK else None
 
 
 def _put(store: ChannelStore, envelope: Envelope, keys: Sequence[str]) -> bool:

@@ -8,7 +8,6 @@ from typing import Any
 
 from flask import Flask
 
-from channels.adapters.webhook.door import WebhookDoor
 from core.settings import Settings
 from core.workspaces import Workspace, Workspaces
 from events.hub import open_hub
@@ -20,6 +19,7 @@ from tests.support.keyring import single_token
 from tests.support.web_server import AUTHORIZED, Answer, Requests
 from web.app import WebParts, create_app
 from web.keyring import Keyring
+from web.routes.channels import ChannelDoors
 
 PLACEHOLDERS = {"scope": "user", "path:path": "user/tea.md"}
 NO_MEMORY = Library(Path("/srv/no-memory"), local=False)
@@ -53,7 +53,7 @@ def application(
     *,
     keyring: Keyring | None = None,
     library: Library = NO_MEMORY,
-    doors: Mapping[str, WebhookDoor] | None = None,
+    doors: ChannelDoors | None = None,
     **settings_changed: Any,
 ) -> Iterator[Flask]:
     """Make an application for the body; unless told otherwise it has no memory and one token, ``T``."""
@@ -61,7 +61,7 @@ def application(
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     sessions = open_sessions(settings.state)
     jobs, oversight = open_jobs(settings), open_oversight(settings)
-    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, doors or {})
+    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, doors or ChannelDoors())
     try:
         yield create_app(settings, parts, keyring=keyring or single_token("T"), home=Path.home())
     finally:

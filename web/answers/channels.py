@@ -1,6 +1,6 @@
 """Answers to what chat services post."""
 
-from web.answers.shown import Shown
+from web.answers.shown import Absent, Shown
 
 
 class Received(Shown):
@@ -11,3 +11,15 @@ class Received(Shown):
     """
 
     duplicate: bool = False
+
+
+class SlackReceived(Shown):
+    """An event was taken.
+
+    Attributes:
+        stored: whether it held a message that was not known.
+        challenge: what Slack reads back when it tries the address.
+    """
+
+    stored: bool
+    challenge: str | Absent = None

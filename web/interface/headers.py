@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from channels.adapters.slack import signature as slack
 from channels.adapters.webhook.signature import DELIVERY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from core.errors import InputError, MemlaneError
 from events.errors import InvalidClientId
@@ -72,6 +73,11 @@ REQUEST_HEADERS: Mapping[str, RequestHeader] = MappingProxyType(
         DELIVERY_HEADER: RequestHeader("Names the delivery; the same again is a repeat.", _TEXT),
         SIGNATURE_HEADER: RequestHeader(
             "`sha256=` and the HMAC-SHA256 of `<timestamp>.<raw body>` in hex, with the channel's token.",
+            _TEXT,
+        ),
+        slack.TIMESTAMP_HEADER: RequestHeader("When Slack signed it; good for five minutes.", _TEXT),
+        slack.SIGNATURE_HEADER: RequestHeader(
+            "`v0=` and the HMAC-SHA256 of `v0:<timestamp>:<raw body>` in hex, with the app's signing secret.",
             _TEXT,
         ),
         "Connection": RequestHeader("`Upgrade`.", _TEXT),

@@ -6,12 +6,11 @@ from typing import Literal
 from telegram.error import TelegramError
 
 from channels.adapters.telegram.api import ApiRefused, reason_of
+from channels.timers import backoff_ms
 
 FaultKind = Literal["token", "conflict", "throttled", "other"]
 
 FIRST_CONFLICT_PAUSE_MS = 5_000
-FIRST_PAUSE_MS = 1_000
-LONGEST_PAUSE_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,5 +64,4 @@ class Backoff:
         if fault.kind == "conflict":
             longest_ms = max(FIRST_CONFLICT_PAUSE_MS, (poll_timeout_s + 1) * 1000)
             return min(FIRST_CONFLICT_PAUSE_MS << min(self.conflicts - 1, 10), longest_ms)
-        grown_ms = min(FIRST_PAUSE_MS << min(self.others - 1, 10), LONGEST_PAUSE_MS)
-        return round(grown_ms * (0.5 + jitter / 2))
+        return backoff_ms(self.others, jitter=jitter)

@@ -6,25 +6,30 @@ from collections.abc import Sequence
 from telegram import Update
 from telegram.error import TelegramError
 
-from channels.adapters.telegram.api import open_bot
+from channels.adapters.telegram.api import UNREADABLE, open_bot
 from channels.adapters.telegram.backoff import fault_of
 from channels.adapters.telegram.commands import COMMANDS
-from channels.adapters.telegram.files import Files
-from channels.adapters.telegram.intake import Intake
+from channels.adapters.telegram.envelopes import arrival_of
+from channels.adapters.telegram.files import TelegramFiles
 from channels.adapters.telegram.options import TelegramOptions, read_options
 from channels.adapters.telegram.polling import Poller
 from channels.adapters.telegram.sending import MAX_UNITS, Sender, thread_number
 from channels.adapters.telegram.typing_action import Place, Typing
+from channels.arrivals import Arrival
 from channels.base import ChannelBase
 from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
-from channels.envelope import Envelope
 from channels.errors import ChannelCredentialsRefused, ChatServiceUnreachable
+from channels.files import Files
 from channels.health import ChannelHealth
 from channels.inbox import Inbox
+from channels.intake import Intake
 from channels.parts import ChannelParts
 from channels.splitting import split_markdown, utf16_units
 from core.errors import MemlaneError
+from core.logs import get_logger
+
+_log = get_logger(__name__)
 
 
 def open_channel(
@@ -50,8 +55,8 @@ class TelegramChannel(ChannelBase):
         self._bot = open_bot(config, self._options)
         self._sender = Sender(self._bot, parts.timers)
         self._typing = Typing(self._bot, parts.timers)
-        files = Files(self._bot, folder=parts.files, timers=parts.timers)
-        self._intake = Intake(config, self._bot, inbox=inbox, files=files, pairing=parts.pairing)
+        files = Files(TelegramFiles(self._bot), folder=parts.files, timers=parts.timers)
+        self._intake = Intake(config, inbox, files=files, pairing=parts.pairing, reply=self.reply)
         self._poller = Poller(
             self._bot,
             self._take,
@@ -60,12 +65,11 @@ class TelegramChannel(ChannelBase):
             poll_timeout_s=self._options.poll_timeout,
         )
         self._polling: asyncio.Task[None] | None = None
-        self._complaints: set[asyncio.Task[None]] = set()
 
     @property
     def health(self) -> ChannelHealth:
         """Whether messages are received."""
-        return self._poller.health
+        return self._poller.hearing.health
 
     async def connect(self) -> None:
         """Begin to receive messages, those that were written meanwhile first.
@@ -100,10 +104,7 @@ class TelegramChannel(ChannelBase):
         """See ``ChannelBase``; what is still being said is said after the next start."""
         await super().close()
         await self._typing.close()
-        for task in self._complaints:
-            task.cancel()
-        if self._complaints:
-            await asyncio.wait(set(self._complaints))
+        await self._intake.close()
         await self._bot.close_requests()
 
     async def send_message(
@@ -130,12 +131,17 @@ class TelegramChannel(ChannelBase):
         self._typing.stop(session_id)
 
     async def _take(self, updates: Sequence[Update]) -> None:
-        await self._intake.take(updates, self._complain)
+        arrival = self._read(updates)
+        if arrival is not None:
+            await self._intake.take(arrival)
 
-    def _complain(self, envelope: Envelope, text: str) -> None:
-        task = asyncio.create_task(self.reply(envelope, text))
-        self._complaints.add(task)
-        task.add_done_callback(self._complaints.discard)
+    def _read(self, updates: Sequence[Update]) -> Arrival | None:
+        messages = [(update.update_id, update.message) for update in updates]
+        try:
+            return arrival_of(messages, channel=self.name, bot=self._bot.bot)
+        except UNREADABLE as error:  # the next poll would bring it again, and again
+            _log.error("channel_message_unreadable", channel=self.name, kind=type(error).__name__)
+            return None
 
     def _unconnected(self, error: TelegramError) -> MemlaneError:
         fault = fault_of(error)

@@ -1,47 +1,18 @@
 """What a message of Telegram is to the channel."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from telegram import Message, User
 from telegram.constants import ChatType
 
 from channels.adapters.telegram.mentions import spoken
-from channels.envelope import AttachmentType, Envelope
+from channels.arrivals import Arrival, Media
+from channels.envelope import Envelope
 from core.text import encodable
 
 GENERAL_TOPIC = "1"
 
 _GROUPS = (ChatType.GROUP, ChatType.SUPERGROUP)
-
-
-@dataclass(frozen=True, slots=True)
-class Media:
-    """Something that can be fetched.
-
-    Attributes:
-        file_name: as its sender called it, which may be anything; None when they did not.
-        size: bytes; None when Telegram does not say.
-    """
-
-    file_id: str
-    type: AttachmentType
-    mime_type: str
-    file_name: str | None = None
-    size: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """A message before what comes with it was fetched.
-
-    Attributes:
-        keys: by each of which it is known again.
-    """
-
-    envelope: Envelope
-    media: tuple[Media, ...]
-    keys: tuple[str, ...]
 
 
 def arrival_of(messages: Sequence[tuple[int, Message | None]], *, channel: str, bot: User) -> Arrival | None:

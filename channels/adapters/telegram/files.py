@@ -1,132 +1,24 @@
-"""What comes with messages: fetched, and saved where the agent can read it."""
-
-import asyncio
-import base64
-import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+"""What comes with messages, as Telegram gives it."""
 
 from telegram import Bot
 from telegram.error import TelegramError
 
 from channels.adapters.telegram.api import reason_of
-from channels.adapters.telegram.deadline import in_time
-from channels.adapters.telegram.envelopes import Media
-from channels.envelope import Attachment
-from channels.sanitizing import path_text
-from channels.timers import Timers
-from core import clock
-from core.logs import get_logger
-from core.text import encodable
-
-MAX_FILE_BYTES = 20 * 1024 * 1024  # what Telegram gives to bots
-MAX_INLINE_BYTES = 4 * 1024 * 1024
-MAX_NAME_BYTES = 128
-FETCH_LIMIT_MS = 60_000
-KEPT_MS = 7 * 24 * 3_600_000
-
-TOO_LARGE = "{what} is larger than 20 MB, which is all that Telegram gives to bots, so it was left out."
-NOT_FETCHED = "{what} could not be fetched from Telegram, so it was left out. Please send it again."
-NOT_SAVED = "{what} can't be taken here, so it was left out."
-
-_log = get_logger(__name__)
+from channels.arrivals import Media
+from channels.errors import FileNotFetched
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """What was fetched, and what to tell people of the rest."""
+class TelegramFiles:
+    """A ``FileSource``."""
 
-    attachments: tuple[Attachment, ...] = ()
-    complaints: tuple[str, ...] = ()
-
-
-class _LeftOut(Exception):
-    """Something can't be had; says so to people."""
-
-
-class Files:
-    """Fetches the files of one bot."""
-
-    def __init__(self, bot: Bot, *, folder: Path | None, timers: Timers) -> None:
-        """Bind the parts.
-
-        Args:
-            folder: absolute; None means that nothing but pictures is taken.
-        """
+    def __init__(self, bot: Bot) -> None:
         self._bot = bot
-        self._folder = folder
-        self._timers = timers
 
-    async def fetch(self, media: Sequence[Media], *, message: str) -> Fetched:
-        """Fetch what comes with a message; what can't be fetched is left out.
-
-        Args:
-            message: names the message's folder.
-        """
-        attachments, complaints = [], []
-        for number, one in enumerate(media):
-            name = base_name(one.file_name, number)
-            try:
-                attachments.append(await self._attachment(one, Path(message, name)))
-            except _LeftOut as reason:
-                complaints.append(str(reason).format(what=f"“{name}”"))
-        return Fetched(tuple(attachments), tuple(complaints))
-
-    async def _attachment(self, media: Media, place: Path) -> Attachment:
-        if (media.size or 0) > MAX_FILE_BYTES:
-            raise _LeftOut(TOO_LARGE)
-        is_inline = media.type == "image" and (media.size or 0) <= MAX_INLINE_BYTES
-        if self._folder is None and not is_inline:
-            raise _LeftOut(NOT_SAVED)
-        content = await self._content(media)
-        facts = {"type": media.type, "mime_type": media.mime_type, "file_name": place.name}
-        if is_inline:
-            return Attachment.model_validate(facts | {"data": base64.b64encode(content).decode()})
-        saved = await asyncio.to_thread(self._save, content, place)
-        return Attachment.model_validate(facts | {"file_path": str(saved)})
-
-    async def _content(self, media: Media) -> bytes:
+    async def download(self, media: Media) -> bytes:
+        """See ``FileSource``."""
         try:
-            return await in_time(self._download(media.file_id), FETCH_LIMIT_MS, self._timers)
+            file = await self._bot.get_file(media.file_id)
+            return bytes(await file.download_as_bytearray())
         except TelegramError as error:
             reason = reason_of(error)
-            _log.warning("channel_file_not_fetched", reason=reason)
-            raise _LeftOut(TOO_LARGE if "too big" in reason else NOT_FETCHED) from None
-
-    async def _download(self, file_id: str) -> bytes:
-        file = await self._bot.get_file(file_id)
-        return bytes(await file.download_as_bytearray())
-
-    def _save(self, content: bytes, place: Path) -> Path:
-        if self._folder is None:
-            raise AssertionError("only who has a folder saves")
-        path = self._folder / place
-        try:
-            remove_old(self._folder)
-            path.parent.mkdir(0o700, parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)
-            path.touch(0o600, exist_ok=False)
-            path.write_bytes(content)
-        except OSError as error:
-            _log.warning("channel_file_not_saved", reason=error.strerror)
-            raise _LeftOut(NOT_SAVED) from None
-        return path
-
-
-def remove_old(folder: Path) -> None:
-    """Remove the folders of messages that are older than ``KEPT_MS``."""
-    for one in folder.iterdir() if folder.exists() else ():
-        if clock.wall_ms() - one.stat().st_mtime_ns // 1_000_000 > KEPT_MS:
-            shutil.rmtree(one)
-
-
-def base_name(sent: str | None, number: int) -> str:
-    """A name to save a file under: the last part of what its sender called it, without what is unsafe.
-
-    Args:
-        number: of the file within its message; later ones carry it, so that equal names stay apart.
-    """
-    name = PurePosixPath(path_text(encodable(sent or "")).replace("\\", "/").strip()).name.strip(" .")
-    shown = name.encode()[-MAX_NAME_BYTES:].decode(errors="ignore") or "file"
-    return f"{number}-{shown}" if number else shown
+            raise FileNotFetched(f"Telegram: {reason}", is_too_large="too big" in reason) from None

@@ -10,25 +10,21 @@ from channels.adapters.telegram.api import POLL_GRACE_S
 from channels.adapters.telegram.backoff import Backoff, Fault, fault_of
 from channels.adapters.telegram.deadline import in_time
 from channels.errors import ChannelCredentialsRefused
-from channels.health import ChannelHealth, HealthState
+from channels.health import Hearing
 from channels.timers import Timers, pause
-from core import clock
 from core.errors import MemlaneError
-from core.logs import get_logger
 
 ALLOWED_UPDATES = ("message",)
 
 TakeUpdates = Callable[[Sequence[Update]], Awaitable[None]]
 """Stores what belongs together: one update, or those of an album; raises MemlaneError when that failed."""
 
-_log = get_logger(__name__)
-
 
 class Poller:
     """Receives the updates of one bot.
 
     Attributes:
-        health: connected only while polls return and what they bring is stored.
+        hearing: connected only while polls return and what they bring is stored.
     """
 
     def __init__(
@@ -41,7 +37,7 @@ class Poller:
         self._timeout_s = poll_timeout_s
         self._offset: int | None = None
         self._backoff = Backoff()
-        self.health = ChannelHealth("starting", clock.wall_ms())
+        self.hearing = Hearing(channel)
 
     async def run(self) -> None:
         """Receive until this is cancelled.
@@ -52,7 +48,7 @@ class Poller:
         while True:
             try:
                 await self._take_all(await self._poll())
-                self._become("connected")
+                self.hearing.become("connected")
                 self._backoff = Backoff()
             except TelegramError as error:
                 await self._back_off(fault_of(error))
@@ -73,27 +69,16 @@ class Poller:
 
     async def _back_off(self, fault: Fault) -> None:
         if fault.kind == "token":
-            self._become("stopped", fault.reason)
+            self.hearing.become("stopped", fault.reason)
             raise ChannelCredentialsRefused(
                 f"channels.{self._channel}.token: Telegram does not accept it ({fault.reason})"
             )
-        self._become("unhealthy", fault.reason)
+        self.hearing.become("unhealthy", fault.reason)
         self._backoff = self._backoff.after(fault)
         jitter = random.random()  # noqa: S311 - no secret depends on it
         await pause(
             self._backoff.pause_ms(fault, poll_timeout_s=self._timeout_s, jitter=jitter), self._timers
         )
-
-    def _become(self, state: HealthState, reason: str | None = None) -> None:
-        before, now_ms = self.health, clock.wall_ms()
-        since_ms = before.since_ms if before.state == state else now_ms
-        self.health = ChannelHealth(state, since_ms, reason)
-        if (before.state, before.reason) == (state, reason):
-            return
-        if state != "connected":
-            _log.warning("channel_deaf", channel=self._channel, state=state, reason=reason)
-        elif before.state == "unhealthy":
-            _log.info("channel_hears_again", channel=self._channel, deaf_ms=now_ms - before.since_ms)
 
 
 def groups_of(updates: Sequence[Update]) -> list[tuple[Update, ...]]:

@@ -1,6 +1,5 @@
 """A channel that talks to any service by signed requests."""
 
-import asyncio
 import json
 from urllib.parse import urlsplit
 
@@ -13,6 +12,7 @@ from channels.config import ChannelConfig
 from channels.errors import ChannelConfigInvalid, DeliveryFailed
 from channels.inbox import Inbox
 from channels.parts import ChannelParts
+from channels.timers import pause
 from core import clock
 from core.ids import new_uuid
 
@@ -60,7 +60,7 @@ class WebhookChannel(ChannelBase):
         reason = "it was not tried"
         for attempt in range(TRIES):
             if attempt:
-                await self._pause(FIRST_PAUSE_MS << (attempt - 1))
+                await pause(FIRST_PAUSE_MS << (attempt - 1), self._timers)
             status = await self._post(delivery, body)
             if isinstance(status, int) and 200 <= status < 300:
                 return delivery
@@ -85,14 +85,6 @@ class WebhookChannel(ChannelBase):
         except httpx2.HTTPError as error:
             return f"the callback gave no answer ({type(error).__name__})"
         return answer.status_code
-
-    async def _pause(self, pause_ms: int) -> None:
-        over = asyncio.Event()
-        call_off = self._timers.call_later(pause_ms, over.set)
-        try:
-            await over.wait()
-        finally:
-            call_off()
 
 
 def open_channel(

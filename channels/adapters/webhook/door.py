@@ -1,35 +1,20 @@
 """Where the messages of a webhook channel come in."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field, SecretStr, ValidationError
 
-from channels.adapters.webhook.signature import (
-    DELIVERY_HEADER,
-    SIGNATURE_HEADER,
-    TIMESTAMP_HEADER,
-    is_signed,
-)
+from channels.adapters.webhook.signature import DELIVERY_HEADER, SCHEME
 from channels.envelope import Envelope
+from channels.errors import InvalidMessage
+from channels.inbox import PutMessage
 from channels.shape import Shape
-from core.errors import InputError
 
 MAX_DELIVERY_CHARACTERS = 200
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
-
-Put = Callable[[Envelope, Sequence[str]], bool]
-"""Stores a message under its keys; False for one that is known. Raises what says that it can't."""
-
-NOBODY = SecretStr("")
-
-
-class InvalidMessage(InputError):
-    """A body was signed well and is no message."""
-
-    code = "invalid_channel_message"
 
 
 class InboundMessage(Shape):
@@ -65,13 +50,11 @@ class WebhookDoor:
 
     name: str
     secret: SecretStr
-    put: Put
+    put: PutMessage
 
     def admits(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Whether a request was signed for this channel; a secret that is empty admits nothing."""
-        secret = self.secret.get_secret_value()
-        timestamp, signature = headers.get(TIMESTAMP_HEADER, ""), headers.get(SIGNATURE_HEADER, "")
-        return is_signed(secret, timestamp, signature, body=body) and bool(secret)
+        return SCHEME.admits(self.secret, headers, body)
 
     def take(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Store the message of a request that was admitted.

@@ -20,7 +20,7 @@ from web.route import Route, routes_of
 LEFT_OUT = {
     *("health", "live"),  # a platform's probes
     *("openapi", "asyncapi"),  # for tools that make clients
-    "receive_message",  # for chat services
+    *("receive_message", "receive_slack_event"),  # for chat services
     *("open_event_socket", "open_session_socket"),  # the streams say the same
 }
 TEA = StoredDocument(scope="user", path="user/tea.md", name="Tea", sha256="0" * 64)

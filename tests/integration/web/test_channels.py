@@ -17,6 +17,7 @@ from events.errors import StorageUnavailable
 from memlane.channels.stores import put_message
 from tests.support.lane import fresh_workspace_id
 from tests.support.web_app import application
+from web.routes.channels import ChannelDoors
 
 BODY = json.dumps({"senderId": "u1", "chatId": "c1", "text": "hello"}).encode()
 SECRET = "s3cret"
@@ -36,7 +37,7 @@ def app(redis_url: str, workspaces: Workspaces, store: ChannelStore) -> Iterator
             raise StorageUnavailable("no answer")
         return put_message(store, envelope, keys=keys)
 
-    doors = {"team chat": WebhookDoor("team chat", SecretStr(SECRET), put)}
+    doors = ChannelDoors(webhook={"team chat": WebhookDoor("team chat", SecretStr(SECRET), put)})
     with application(redis_url, workspaces, doors=doors) as made:
         yield made
 

@@ -15,7 +15,13 @@ from tests.support.web_server import AUTHORIZED, WebServer
 if TYPE_CHECKING:
     from werkzeug.routing import Rule
 
-OPEN_RULES = {"/health", "/health/live", "/health/ready", "/channels/<channel>/inbound"}
+OPEN_RULES = {
+    "/health",
+    "/health/live",
+    "/health/ready",
+    "/channels/<channel>/inbound",
+    "/channels/<channel>/slack/events",
+}
 
 
 @pytest.fixture(scope="module")

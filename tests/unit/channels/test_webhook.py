@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from channels.adapters.registry import open_channel
-from channels.adapters.webhook.door import InvalidMessage, WebhookDoor
+from channels.adapters.webhook.door import WebhookDoor
 from channels.adapters.webhook.signature import (
     DELIVERY_HEADER,
     SIGNATURE_HEADER,
@@ -17,7 +17,7 @@ from channels.adapters.webhook.signature import (
     sign,
 )
 from channels.config import ChannelConfig
-from channels.errors import ChannelConfigInvalid, DeliveryFailed
+from channels.errors import ChannelConfigInvalid, DeliveryFailed, InvalidMessage
 from channels.parts import ChannelParts
 from channels.volatile import VolatileInbox
 from core.clock import wall_ms

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from channels.adapters.telegram.files import KEPT_MS
+from channels.files import KEPT_MS
 from core import clock
 from tests.support.channels.fake_telegram import HANG, RESET, refusal
 from tests.support.channels.scene import StubbornPairing

@@ -4,16 +4,8 @@ import pytest
 from telegram.error import TimedOut
 
 from channels.adapters.telegram.api import ApiRefused
-from channels.adapters.telegram.sending import (
-    MAX_WAITS,
-    MIN_UNITS,
-    Draft,
-    TooLong,
-    halves,
-    other_form,
-    thread_number,
-    wait_before_repeat,
-)
+from channels.adapters.telegram.sending import TooLong, not_taken, other_form, thread_number
+from channels.drafts import Draft
 
 DRAFT = Draft("7", "hello")
 TOO_LONG = ApiRefused(400, "Bad Request: message is too long")
@@ -25,7 +17,7 @@ TOO_LONG = ApiRefused(400, "Bad Request: message is too long")
 )
 def test_a_refusal_for_good_is_not_tried_again(error):
     assert other_form(DRAFT, error) == ()
-    assert wait_before_repeat(DRAFT, error) is None
+    assert not not_taken(DRAFT, error).may_pass
 
 
 def test_a_refusal_of_plain_text_has_no_plainer_form():
@@ -38,10 +30,10 @@ def test_a_chat_that_moved_to_where_it_is_is_not_followed_in_a_circle():
     assert other_form(Draft("-1007", "hello"), ApiRefused(400, "", moved_to="-1007")) == ()
 
 
-@pytest.mark.parametrize("text", ["x" * MIN_UNITS, "hello"])
-def test_what_is_as_short_as_can_be_is_not_split_nor_tried_again(text):
-    assert halves(Draft("7", text)) == ()
-    assert wait_before_repeat(Draft("7", text), TooLong("message is too long")) is None
+def test_what_is_as_short_as_can_be_is_not_split_nor_tried_again():
+    refused = not_taken(DRAFT, TooLong("message is too long"))
+
+    assert (refused.instead, refused.may_pass) == ((), False)
 
 
 def test_blanks_that_make_a_message_too_long_are_left_out():
@@ -62,8 +54,11 @@ def test_halves_are_split_again_until_they_fit():
     assert "".join("".join(part.split()) for part in parts) == "word" * 800
 
 
-def test_a_message_is_not_put_off_for_ever():
-    assert wait_before_repeat(Draft("7", "hello", waits=MAX_WAITS), TimedOut()) is None
+@pytest.mark.parametrize(
+    ("error", "may_pass"), [(TimedOut(), True), (ApiRefused(502, ""), True), (TOO_LONG, False)]
+)
+def test_what_passes_is_waited_for(error, may_pass):
+    assert not_taken(DRAFT, error).may_pass is may_pass
 
 
 @pytest.mark.parametrize(("thread_id", "number"), [(None, None), ("1", None), ("42", 42)])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.adapters.telegram.files import MAX_NAME_BYTES, base_name
+from channels.files import MAX_NAME_BYTES, base_name
 
 
 @pytest.mark.parametrize(

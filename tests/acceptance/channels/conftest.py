@@ -1,4 +1,4 @@
-"""Requests go straight to the fake Bot API, whatever the environment says."""
+"""Requests go straight to the fake chat service, whatever the environment says."""
 
 import pytest
 

@@ -1,61 +1,58 @@
-"""Takes updates into the inbox."""
+"""Takes messages into the inbox, with what comes with them."""
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable
 
-from telegram import Bot, Update
-
-from channels.adapters.telegram.api import UNREADABLE
-from channels.adapters.telegram.envelopes import Arrival, arrival_of
-from channels.adapters.telegram.files import Fetched, Files
+from channels.arrivals import Arrival
 from channels.config import ChannelConfig
 from channels.envelope import Envelope
+from channels.files import Fetched, Files
 from channels.gating import Pairing, group_verdict, is_let_in
 from channels.inbox import Inbox
-from core.logs import get_logger
 
 LEFT_OUT = "[Left out of this message: {complaint}]"
 
-Complain = Callable[[Envelope, str], None]
-"""Tells the sender of a message what became of it; does not wait for that."""
-
-_log = get_logger(__name__)
+Reply = Callable[[Envelope, str], Awaitable[None]]
+"""Says something to a message."""
 
 
 class Intake:
     """Stores what people write to one bot; what comes with it is fetched first, for who is let in."""
 
     def __init__(
-        self, config: ChannelConfig, bot: Bot, *, inbox: Inbox, files: Files, pairing: Pairing
+        self, config: ChannelConfig, inbox: Inbox, *, files: Files, pairing: Pairing, reply: Reply
     ) -> None:
+        """Bind the parts.
+
+        Args:
+            reply: tells a sender of what was left out; nobody waits for it.
+        """
         self._config = config
-        self._bot = bot
         self._inbox = inbox
         self._files = files
         self._pairing = pairing
+        self._reply = reply
+        self._complaints: set[asyncio.Future[None]] = set()
 
-    async def take(self, updates: Sequence[Update], complain: Complain) -> None:
-        """Store a message, or an album as one; a repeat, and what is for nobody, is passed over.
+    async def take(self, arrival: Arrival) -> None:
+        """Store a message; a repeat is passed over.
 
         Raises:
-            MemlaneError: it may not have been stored; the same updates may be taken again.
+            MemlaneError: it may not have been stored; the same message may be taken again.
         """
-        arrival = self._arrival(updates)
-        if arrival is None:
-            return
         fetched = await self._fetched(arrival)
         envelope = with_files(arrival.envelope, fetched)
         is_nothing = fetched.complaints and not (arrival.envelope.text or fetched.attachments)
         if is_nothing or await self._inbox.put(envelope, keys=arrival.keys):
             for complaint in fetched.complaints:
-                complain(arrival.envelope, complaint)
+                self._complain(arrival.envelope, complaint)
 
-    def _arrival(self, updates: Sequence[Update]) -> Arrival | None:
-        messages = [(update.update_id, update.message) for update in updates]
-        try:
-            return arrival_of(messages, channel=self._config.name, bot=self._bot.bot)
-        except UNREADABLE as error:  # the next poll would bring it again, and again
-            _log.error("channel_message_unreadable", channel=self._config.name, kind=type(error).__name__)
-            return None
+    async def close(self) -> None:
+        """Say no more; what was not said yet is not."""
+        for complaint in self._complaints:
+            complaint.cancel()
+        if self._complaints:
+            await asyncio.wait(set(self._complaints))
 
     async def _fetched(self, arrival: Arrival) -> Fetched:
         envelope = arrival.envelope
@@ -64,6 +61,11 @@ class Intake:
             return Fetched()
         name = f"{envelope.chat_id}-{envelope.message_id}"
         return await self._files.fetch(arrival.media, message=name)
+
+    def _complain(self, envelope: Envelope, text: str) -> None:
+        future = asyncio.ensure_future(self._reply(envelope, text))
+        self._complaints.add(future)
+        future.add_done_callback(self._complaints.discard)
 
 
 def with_files(envelope: Envelope, fetched: Fetched) -> Envelope:
