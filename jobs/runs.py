@@ -29,6 +29,7 @@ from core.logs import get_logger
 from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
 from jobs.calls import DRY_RUN, PURGE, call_of, result_of
+from jobs.errors import InvalidTaskInput
 from jobs.failures import CANCELLED, after_changes, failed, timed_out
 from jobs.lanes import Grant
 from jobs.tasks import End, Fence
@@ -174,6 +175,9 @@ class TaskRun:
             return _with_usage(self._answered(error), error.usage)
         except AgentUnavailable as error:
             return self._never_started(error)
+        except InvalidTaskInput as error:  # stored by another version, or by hand: no attempt will do better
+            _log.error("task_input_invalid", task=self.grant.task.id, reason=str(error))
+            return self._resolved_if_run_before(failed(self._kind))
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
             _log.warning("agent_lost", task=self.grant.task.id, reason=str(error))
             if self._stop is not None:

@@ -155,7 +155,7 @@ def _bridge(settings: Settings, workspaces: Workspaces) -> ChatBridge:
     return open_chat_bridge(
         command=settings.agent_command or own_command("agent"),
         environment=environment_of_agents(settings, store_id),
-        idle_s=settings.agent_idle_s,
+        idle_s=settings.chat_idle_s,
     )
 
 
