@@ -8,12 +8,14 @@ from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
 from channels.engine import assemble
 from channels.envelope import Envelope
+from channels.health import ChannelHealth
 from channels.hooks import SilentHooks
 from channels.identity import ChannelRuntimeIdentity, ChannelRuntimeMemoryScope
 from channels.lifecycle import ChannelTaskLifecycleEvent
 from channels.local_commands import CommandHandler
 from channels.parts import ChannelParts
 from channels.recovery import recover
+from core.clock import wall_ms
 
 
 class ChannelBase(SilentHooks, ABC):
@@ -31,6 +33,12 @@ class ChannelBase(SilentHooks, ABC):
         self._bridge = bridge
         self._engine = assemble(config, self, bridge=lambda: self._bridge, parts=parts)
         self._stop_listening = bridge.subscribe(self._engine)
+        self._health = ChannelHealth("connected", wall_ms())
+
+    @property
+    def health(self) -> ChannelHealth:
+        """How it is with receiving messages; here nothing can keep them away."""
+        return self._health
 
     @property
     def name(self) -> str:

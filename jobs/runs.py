@@ -173,11 +173,8 @@ class TaskRun:
             return self._completed(self._call())
         except AgentFailed as error:
             return _with_usage(self._answered(error), error.usage)
-        except AgentUnavailable as error:
+        except (AgentUnavailable, InvalidTaskInput) as error:
             return self._never_started(error)
-        except InvalidTaskInput as error:  # stored by another version, or by hand: no attempt will do better
-            _log.error("task_input_invalid", task=self.grant.task.id, reason=str(error))
-            return self._resolved_if_run_before(failed(self._kind))
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
             _log.warning("agent_lost", task=self.grant.task.id, reason=str(error))
             if self._stop is not None:
@@ -225,9 +222,9 @@ class TaskRun:
     def _lost_end(self) -> End:
         return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
 
-    def _never_started(self, error: AgentUnavailable) -> End:
-        _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
-        return self._resolved_if_run_before(failed(self._kind, "agent_unavailable"))
+    def _never_started(self, error: AgentUnavailable | InvalidTaskInput) -> End:
+        _log.error(error.code, task=self.grant.task.id, reason=str(error))
+        return self._resolved_if_run_before(failed(self._kind, error.code))
 
     def _resolved_if_run_before(self, end: End) -> End:
         """The end of a run that committed nothing; another one may have."""
