@@ -151,12 +151,12 @@ class ChannelStore:
             raise ChannelBacklogFull(self._max_waiting)
         return bool(answer == "stored")
 
-    def read(self, *, after: str, wait_ms: int) -> list[tuple[str, str]]:
+    def read(self, *, after: str, wait_ms: int | None) -> list[tuple[str, str]]:
         """Messages that came after one and are not done with: receipts and bodies, the oldest first.
 
         Args:
             after: a receipt; ``0`` begins with the oldest.
-            wait_ms: how long to wait for one when there is none, > 0.
+            wait_ms: how long to wait for one when there is none, > 0; None for not at all.
 
         Raises:
             StorageUnavailable: Redis gave no answer.

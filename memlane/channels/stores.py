@@ -145,8 +145,8 @@ class StoredInbox:
             messages = await self._patience.ask(lambda: self.look(wait_ms=READ_WAIT_MS))
         return messages
 
-    def look(self, *, wait_ms: int) -> Sequence[StoredMessage]:
-        """The next messages; none if none comes in so many milliseconds, > 0."""
+    def look(self, *, wait_ms: int | None) -> Sequence[StoredMessage]:
+        """The next messages; none if none comes in so many milliseconds, > 0, or is there if that is None."""
         rows = self._store.read(after=self._taken, wait_ms=wait_ms)
         if rows:
             self._taken = rows[-1][0]
