@@ -223,7 +223,7 @@ class TaskRun:
         return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
 
     def _never_started(self, error: AgentUnavailable | InvalidTaskInput) -> End:
-        _log.error(error.code, task=self.grant.task.id, reason=str(error))
+        _log.error("run_not_started", task=self.grant.task.id, code=error.code, reason=str(error))
         return self._resolved_if_run_before(failed(self._kind, error.code))
 
     def _resolved_if_run_before(self, end: End) -> End:
