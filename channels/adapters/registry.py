@@ -4,6 +4,9 @@ import importlib
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from channels.adapters.slack import options as slack
+from channels.adapters.telegram import options as telegram
+from channels.adapters.webhook import options as webhook
 from channels.base import ChannelBase
 from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
@@ -43,7 +46,8 @@ ADAPTERS: tuple[Adapter, ...] = (
         AdapterType(
             "telegram",
             required=frozenset({"token"}),
-            extra=frozenset({"apiUrl", "proxy", "pollTimeout", "registerCommands"}),
+            extra=telegram.TelegramOptions.keys(),
+            examine=telegram.read_options,
         ),
         "channels.adapters.telegram.channel",
     ),
@@ -51,15 +55,19 @@ ADAPTERS: tuple[Adapter, ...] = (
         AdapterType(
             "slack",
             required=frozenset({"token"}),
-            extra=frozenset({"appToken", "apiUrl", "proxy"}),
-            secrets=frozenset({"appToken"}),
+            extra=slack.SlackOptions.keys(),
+            secrets=slack.SECRET_KEYS,
             session_scope="thread",
+            examine=slack.read_options,
         ),
         "channels.adapters.slack.channel",
     ),
     Adapter(
         AdapterType(
-            "webhook", required=frozenset({"token", "callbackUrl"}), extra=frozenset({"callbackUrl"})
+            "webhook",
+            required=frozenset({"token", "callbackUrl"}),
+            extra=webhook.WebhookOptions.keys(),
+            examine=webhook.read_options,
         ),
         "channels.adapters.webhook.channel",
     ),

@@ -1,4 +1,4 @@
-"""The channel of ``soak`` as a state machine: what may happen at any moment, and what holds after each step."""
+"""The channel of ``soak`` as a state machine: what may happen, and what holds after each step."""
 
 import asyncio
 

@@ -8,7 +8,6 @@ from channels.config import BlockStreaming
 from channels.replies import CANCELLED, NOT_CANCELLED, NOTHING_RUNS
 from tests.support.channels.scene import scene, settle
 from tests.support.channels.scripted_bridge import ScriptedBridge
-from tests.support.channels.slow_stores import HeldLedger
 
 ENDS = {"completed", "cancelled", "failed"}
 
@@ -382,22 +381,3 @@ async def test_a_turn_is_called_off_at_the_bridge_that_it_runs_on():
     await chat.say("/cancel")
 
     assert (old.cancelled, chat.bridge.cancelled) == (["s1"], [])
-
-
-@pytest.mark.parametrize("late", ["/clear", "another message"])
-@pytest.mark.parametrize("answer", ["an answer", ""])
-async def test_a_turn_whose_end_is_being_noted_is_not_called_off_any_more(late, answer):
-    chat = scene(dispatch_mode="steer")
-    chat.ledger = HeldLedger()
-    chat.open()
-    await chat.say("hello")
-    chat.bridge.answer(answer)
-    await settle()
-
-    await chat.say(late)
-    chat.ledger.gate.set()
-    await settle()
-
-    first = [event.type for event in chat.channel.events if event.message_id == "msg1"]
-    assert first == ["started", "completed"]
-    assert chat.bridge.cancelled == []
