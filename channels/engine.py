@@ -135,7 +135,7 @@ class Engine:
         self.workings.router.forget(session_id)
         line = self.workings.lines.find(session_id)
         if line is not None:
-            line.is_retired = True
+            line.retire()
             self.workings.lines.drop_if_idle(session_id)
 
     async def _is_admitted(self, envelope: Envelope) -> bool:
@@ -182,6 +182,6 @@ class Engine:
         """Route nobody to a wedged turn's session any more; what waits there gets another one."""
         self.workings.router.forget(turn.session_id)
         line = self.workings.lines.of(turn.session_id)
-        line.is_retired = True
+        line.retire()
         self._clearer.evict(turn)
         await self.workings.router.save()

@@ -12,10 +12,10 @@ from channels.errors import TurnCalledOff
 from channels.observing import Observer
 from channels.sanitizing import sender_name
 from channels.session_line import SessionLine
-from channels.turn import Turn
+from channels.turn import Said, Turn
 from channels.turn_output import TurnOutput
 from channels.workings import Workings
-from core.chat import PromptImage, ToolCall
+from core.chat import ToolCall
 from core.ids import new_uuid
 from core.logs import get_logger
 
@@ -30,14 +30,13 @@ class QueuedTurn:
     """A message that waits for its turn.
 
     Attributes:
-        text: as it will be prompted, without context.
+        said: as it will be prompted, without context.
         generation: of the session when it was queued; another one means that it is not wanted any more.
         is_command: whether it has to reach the agent as it is, without what was said before in its group.
     """
 
     envelope: Envelope
-    text: str
-    images: tuple[PromptImage, ...]
+    said: Said
     generation: int
     is_command: bool = False
 
@@ -88,11 +87,11 @@ class TurnRunner:
         if self._is_dropped(line, queued):
             return
         history = "" if queued.is_command else self._workings.history.take(queued.envelope)
-        text = "\n\n".join(part for part in (context, history, queued.text) if part)
-        turn = Turn(new_uuid(), line.session_id, queued.envelope, generation=queued.generation)
+        said = Said(_joined(history, queued.said.text), queued.said.images)
+        turn = Turn(new_uuid(), line.session_id, queued.envelope, generation=queued.generation, said=said)
         line.active = turn
         try:
-            await self._prompted(turn, text, queued.images)
+            await self._prompted(turn, context)
         except asyncio.CancelledError:  # the process ends: what waits is for the next one
             self._clean_up(line, turn)
             raise
@@ -110,8 +109,8 @@ class TurnRunner:
         self._workings.settler.settle_soon(envelope.receipts, "dropped")
         return True
 
-    async def _prompted(self, turn: Turn, text: str, images: tuple[PromptImage, ...]) -> None:
-        works = self._workings
+    async def _prompted(self, turn: Turn, context: str) -> None:
+        works, text = self._workings, _joined(context, turn.said.text)
         call_off = works.parts.timers.call_later(works.parts.turn_limit_ms, lambda: self._on_timeout(turn))
         works.observer.started(turn)
         turn.streamer = self.output.streamer(turn)
@@ -119,7 +118,9 @@ class TurnRunner:
         stop_listening = bridge.subscribe(_ChunkListener(turn, works.observer))
         try:
             await works.parts.ledger.begin(turn.record)
-            answer = await self._answer(turn, lambda: bridge.prompt(turn.session_id, text, images=images))
+            answer = await self._answer(
+                turn, lambda: bridge.prompt(turn.session_id, text, images=turn.said.images)
+            )
             await self._settle(turn)
             await self.output.deliver(turn, answer)
             if not turn.is_delivering:
@@ -138,6 +139,7 @@ class TurnRunner:
         """The agent's answer; empty for a turn for which nobody waits any more."""
         if turn.is_cancelled:
             return ""
+        turn.has_asked = True
         prompt = asyncio.create_task(ask())
         wanted: set[asyncio.Future[Any]] = {prompt, turn.abandoned}
         try:
@@ -197,6 +199,10 @@ class TurnRunner:
             line.active = None
         if not turn.done.done():
             turn.done.set_result(None)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 class _ChunkListener:

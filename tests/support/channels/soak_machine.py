@@ -93,4 +93,5 @@ class _ChannelMachine(RuleBasedStateMachine):
         """What was promised holds once all that waits was answered."""
         self.loop.run_until_complete(self.world.finish())
         self.loop.close()
-        assert faults(self.world) == []
+        found = faults(self.world)
+        assert not found, f"{found}; play {self.world.acted}"

@@ -221,7 +221,7 @@ async def test_after_a_turn_that_was_called_off_before_the_agent_was_asked_the_c
     noting.set()
     await settle()
 
-    assert chat.prompted == [f"Be brief.\n\n{STEER_NOTE}\n\ntwo"]
+    assert chat.prompted == [f"Be brief.\n\none\n\n{STEER_NOTE}\n\ntwo"]
 
 
 async def test_the_context_is_told_by_the_next_turn_that_runs_whatever_waits_behind_it():

@@ -269,3 +269,18 @@ async def test_a_session_that_dies_while_it_is_restored_is_not_used():
     await chat.say("two")
 
     assert chat.bridge.prompts[-1].session_id == "s2"
+
+
+async def test_messages_that_waited_in_a_session_that_died_come_before_those_that_follow():
+    chat = scene(dispatch_mode="followup")
+    for text in ("one", "two", "three"):
+        await chat.say(text)
+    chat.bridge.die("s1")
+    await settle()
+    await chat.say("four")
+    for _ in range(3):
+        chat.bridge.answer("done")
+        await settle()
+
+    assert chat.prompted == ["one", "two", "three", "four"]
+    assert {prompt.session_id for prompt in chat.bridge.prompts[1:]} == {"s2"}
