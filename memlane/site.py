@@ -76,7 +76,7 @@ def workspaces_of(settings: Settings) -> Workspaces:
 
 
 def workspaces_at_hand(settings: Settings, *, must_exist: bool = True) -> Workspaces:
-    """Workspaces of a command: as configured, else of the ``memlane up`` on this home, else the current folder.
+    """Workspaces of a command: as configured, else of the ``memlane up`` on this home, else this folder.
 
     Raises:
         ConfigError: one is missing, and ``must_exist``.
