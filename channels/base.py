@@ -87,7 +87,7 @@ class ChannelBase(SilentHooks, ABC):
         self._engine.workings.observer.listeners.append(listener)
 
     async def recover(self) -> None:
-        """After a start, before the first message: go on where an earlier process stopped.
+        """Once connected, before the first message: go on where an earlier process stopped.
 
         Sessions are routed to as before, answers that were on their way are sent, turns that were cut off
         have failed and their chats are told so.
@@ -135,7 +135,7 @@ class ChannelBase(SilentHooks, ABC):
 
     @abstractmethod
     async def disconnect(self) -> None:
-        """Receive no more messages. Fine when it is not connected."""
+        """Receive no more messages; answers can be sent until it is closed. Fine when it is not connected."""
 
     async def watch(self) -> None:
         """Wait until no more messages can be received, for as long as the channel is not connected anew.

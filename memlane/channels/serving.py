@@ -115,7 +115,6 @@ class ServedChannel:
         telling = asyncio.create_task(opened.events.run())
         try:
             with self._known(channel):
-                await channel.recover()
                 await self._feed(opened, renewing)
         finally:
             await _ended(telling, renewing)
@@ -127,18 +126,23 @@ class ServedChannel:
         channel, flow = opened.channel, Inflow(opened.channel, opened.inbox)
         try:
             await channel.connect()
-            self._has_served = True
-            _log.info("channel_serving", channel=self._name, type=channel.config.type)
-            feeding, watching = asyncio.create_task(flow.run()), asyncio.create_task(channel.watch())
+            feeding = asyncio.create_task(self._go_on(channel, flow))
+            watching = asyncio.create_task(channel.watch())
             try:
                 await asyncio.wait({renewing, feeding, watching}, return_when=asyncio.FIRST_COMPLETED)
                 _raise_from(renewing, feeding, watching)
             finally:
-                feeding.cancel()
-                watching.cancel()
+                await _ended(feeding, watching)
         finally:
             await self._take_leave(channel.disconnect)
             await flow.drain(limit_s=0 if renewing.done() else self._pace.drain_s)
+
+    async def _go_on(self, channel: ChannelBase, flow: Inflow) -> None:
+        """Finish what an earlier process began, now that it can be told, then have messages handled."""
+        await channel.recover()
+        self._has_served = True
+        _log.info("channel_serving", channel=self._name, type=channel.config.type)
+        await flow.run()
 
     def _stopped(self, reason: str | None = None) -> None:
         self._otherwise = ChannelHealth("stopped", wall_ms(), reason)

@@ -33,17 +33,18 @@ class WebhookChannel(ChannelBase):
         super().__init__(config, bridge=bridge, parts=parts)
         self._timers = parts.timers
         self._callback = read_options(config).callback_url
-        self._client: httpx2.AsyncClient | None = None
-
-    async def connect(self) -> None:
-        """Get ready to post answers."""
         self._client = httpx2.AsyncClient(timeout=LIMIT_S, follow_redirects=False)
 
+    async def connect(self) -> None:
+        """Nothing is to be connected: the web takes in what is posted."""
+
     async def disconnect(self) -> None:
-        """Let the connections go."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        """See ``ChannelBase``; answers can be sent until the channel is closed."""
+
+    async def close(self) -> None:
+        """See ``ChannelBase``; the connections are let go."""
+        await super().close()
+        await self._client.aclose()
 
     async def send_message(
         self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
@@ -77,8 +78,6 @@ class WebhookChannel(ChannelBase):
             DELIVERY_HEADER: delivery,
             SIGNATURE_HEADER: sign(self.config.token.get_secret_value(), timestamp, body),
         }
-        if self._client is None:
-            return "the channel is not connected"
         try:
             answer = await self._client.post(self._callback, content=body, headers=headers)
         except httpx2.HTTPError as error:

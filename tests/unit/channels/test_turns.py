@@ -168,14 +168,27 @@ async def test_a_hook_that_raises_changes_nothing(hook):
     assert chat.types == ["started", "text_chunk", "tool_call", "completed"]
 
 
-async def test_a_hook_that_raises_is_told_in_the_log(capsys):
+@pytest.mark.parametrize(
+    ("hook", "told"),
+    [
+        ("on_task_lifecycle", "onTaskLifecycle threw for started session s1"),
+        ("on_prompt_start", "onPromptStart threw"),
+        ("on_response_chunk", "onResponseChunk threw"),
+        ("on_tool_call", "onToolCall threw"),
+        ("on_prompt_end", "onPromptEnd threw in finally"),
+    ],
+)
+async def test_a_hook_that_raises_is_told_in_the_log(hook, told, capsys):
     chat = scene()
-    chat.channel.raises_in = {"on_task_lifecycle"}
+    chat.channel.raises_in = {hook}
     await chat.say("hello")
+    chat.bridge.write("Hi")
+    chat.bridge.use_tool()
+    chat.bridge.answer("Hi")
+    await settle()
 
-    told = capsys.readouterr()
-    expected = "[chat] onTaskLifecycle threw for started session s1: the adapter's own fault"
-    assert expected in told.out + told.err
+    written = capsys.readouterr()
+    assert f"[chat] {told}: the adapter's own fault" in written.out + written.err
 
 
 async def test_an_async_hook_is_called_and_not_waited_for(capsys):
