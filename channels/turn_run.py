@@ -76,15 +76,12 @@ class TurnRunner:
             Exception: what prompt or delivery raised, after it was told as the turn's failure.
         """
         line.disarm()
-        if self._is_dropped(line, queued):
-            return
-        if line.is_retired:
-            await self._re_route(queued.envelope)
+        if await self._belongs_elsewhere(line, queued):
             return
         claims = not line.is_instructed
         line.is_instructed = True
         context = await self._context.render(line, queued.envelope) if claims else ""
-        if self._is_dropped(line, queued):
+        if await self._belongs_elsewhere(line, queued):
             return
         history = "" if queued.is_command else self._workings.history.take(queued.envelope)
         said = Said(_joined(history, queued.said.text), queued.said.images)
@@ -100,14 +97,18 @@ class TurnRunner:
             raise
         self._conclude(line, turn, claims_context=claims)
 
-    def _is_dropped(self, line: SessionLine, queued: QueuedTurn) -> bool:
-        if queued.generation == line.generation:
-            return False
+    async def _belongs_elsewhere(self, line: SessionLine, queued: QueuedTurn) -> bool:
+        """Whether the turn is not to run here: it is dropped, or has run where its session went."""
         envelope = queued.envelope
-        who = sender_name(envelope.sender_name)
-        _log.info(f"dropped queued turn from {who}", session=line.session_id)
-        self._workings.settler.settle_soon(envelope.receipts, "dropped")
-        return True
+        if queued.generation != line.generation:
+            who = sender_name(envelope.sender_name)
+            _log.info(f"dropped queued turn from {who}", session=line.session_id)
+            self._workings.settler.settle_soon(envelope.receipts, "dropped")
+            return True
+        if line.is_retired:
+            await self._re_route(envelope)
+            return True
+        return False
 
     async def _prompted(self, turn: Turn, context: str) -> None:
         works, text = self._workings, _joined(context, turn.said.text)

@@ -4,7 +4,19 @@ import asyncio
 
 import pytest
 
+from channels.volatile import VolatileRoutes
 from tests.support.channels.scene import scene, settle
+
+
+class HeldMemory:
+    """Is read once the test lets it."""
+
+    def __init__(self):
+        self.gate = asyncio.Event()
+
+    async def read(self, target):
+        await self.gate.wait()
+        return "- likes tea"
 
 
 async def sessions_of(scope, *messages):
@@ -250,6 +262,42 @@ async def test_a_session_that_dies_while_it_and_others_are_opened_is_not_used():
         ("s2", "two"),
         ("s3", "one"),
     ]
+
+
+class HeldRoutes(VolatileRoutes):
+    """Saves once the test lets it."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def save(self, routes):
+        await self.gate.wait()
+        await super().save(routes)
+
+
+async def test_a_session_that_dies_while_its_route_is_saved_is_not_used():
+    chat = scene()
+    chat.routes = HeldRoutes()
+    chat.open()
+    await chat.say("one")
+    chat.bridge.die("s1")
+    chat.routes.gate.set()
+    await settle()
+
+    assert [(prompt.session_id, prompt.text) for prompt in chat.bridge.prompts] == [("s2", "one")]
+
+
+async def test_a_session_that_dies_while_memory_is_read_for_its_first_message_is_not_used():
+    memory = HeldMemory()
+    chat = scene(memory=memory, allowed_users=("u1",))
+    await chat.say("one")
+    chat.bridge.die("s1")
+    memory.gate.set()
+    await settle()
+
+    assert [prompt.session_id for prompt in chat.bridge.prompts] == ["s2"]
+    assert chat.types == ["started"]
 
 
 async def test_a_session_that_dies_while_it_is_restored_is_not_used():
