@@ -69,7 +69,7 @@ class Engine:
     def __init__(self, workings: Workings) -> None:
         """Use ``assemble`` instead."""
         self.workings = workings
-        self._canceller = Canceller(workings)
+        self._canceller = Canceller(workings, on_overdue=self._expire_soon)
         self._clearer = Clearer(workings, self._canceller)
         commands = LocalCommands(workings, self._canceller, self._clearer)
         self.commands = commands.table
@@ -77,7 +77,6 @@ class Engine:
         runner = TurnRunner(
             workings,
             self._canceller,
-            on_timeout=self._expire_soon,
             on_end=self._collected.drain,
             re_route=self.enter,
         )

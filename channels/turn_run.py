@@ -49,14 +49,12 @@ class TurnRunner:
         workings: Workings,
         canceller: Canceller,
         *,
-        on_timeout: Callable[[Turn], None],
         on_end: Callable[[SessionLine], None],
         re_route: Callable[[Envelope], Awaitable[None]],
     ) -> None:
         """Bind the parts.
 
         Args:
-            on_timeout: is told when a turn's time is up.
             on_end: is told when a session's active turn has gone.
             re_route: has a message answered whose session was given up before its turn.
         """
@@ -64,7 +62,6 @@ class TurnRunner:
         self._canceller = canceller
         self._context = FirstTurnContext(workings)
         self.output = TurnOutput(workings)
-        self._on_timeout = on_timeout
         self._on_end = on_end
         self._re_route = re_route
 
@@ -112,7 +109,7 @@ class TurnRunner:
 
     async def _prompted(self, turn: Turn, context: str) -> None:
         works, text = self._workings, _joined(context, turn.said.text)
-        call_off = works.parts.timers.call_later(works.parts.turn_limit_ms, lambda: self._on_timeout(turn))
+        self._canceller.give_time(turn, works.parts.turn_limit_ms)
         works.observer.started(turn)
         turn.streamer = self.output.streamer(turn)
         bridge = turn.bridge = works.bridge()
@@ -133,7 +130,7 @@ class TurnRunner:
             await self._complete(turn)
         finally:
             stop_listening()
-            call_off()
+            turn.disarm()
 
     @staticmethod
     async def _answer(turn: Turn, ask: Callable[[], Coroutine[Any, Any, str]]) -> str:

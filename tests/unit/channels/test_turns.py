@@ -4,6 +4,7 @@ import pytest
 
 from channels.config import BlockStreaming
 from channels.lifecycle import TurnFailed, TurnToolCall
+from channels.replies import TIMED_OUT
 from tests.support.channels.scene import scene, settle
 from tests.support.channels.scripted_bridge import AgentFailure
 
@@ -328,6 +329,38 @@ async def test_what_waited_behind_a_wedged_turn_is_answered_in_another_session()
 
     assert chat.bridge.prompts[-1].session_id == "s2"
     assert chat.bridge.prompts[-1].text == "and this"
+
+
+@pytest.mark.parametrize("late", [("/cancel", "more"), ("more",)])
+async def test_who_waits_behind_a_cancelled_turn_that_does_not_end_is_answered_soon(late):
+    chat = scene(dispatch_mode="steer")
+    await chat.say("hello")
+    for text in late:
+        await chat.say(text)
+    await chat.later(30_000)
+    assert len(chat.prompted) == 1
+    await chat.later(3_000)
+
+    assert chat.bridge.prompts[-1].session_id == "s2"
+    assert chat.prompted[-1].endswith("more")
+    assert TIMED_OUT not in chat.texts
+    assert chat.types == ["started", "cancelled", "started"]
+
+
+async def test_a_cancelled_turn_that_ends_in_time_leaves_its_session():
+    chat = scene(dispatch_mode="steer")
+    await chat.say("hello")
+    await chat.say("more")
+    await chat.later(29_000)
+    chat.bridge.answer("")
+    await settle()
+    await chat.later(30_000)
+    await chat.later(3_000)
+    chat.bridge.answer("answered")
+    await settle()
+
+    assert [prompt.session_id for prompt in chat.bridge.prompts] == ["s1", "s1"]
+    assert chat.texts == ["answered"]
 
 
 async def test_an_answer_that_comes_before_the_deadline_s_verdict_wins():
