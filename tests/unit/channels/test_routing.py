@@ -165,6 +165,24 @@ async def test_after_a_restart_the_same_people_have_the_same_session():
     assert chat.bridge.prompts[-1].session_id == "s1"
 
 
+@pytest.mark.parametrize("is_cleared", [True, False])
+async def test_a_session_that_was_cleared_or_given_up_is_not_restored(is_cleared):
+    chat = scene()
+    await chat.say("one")
+    if is_cleared:
+        chat.bridge.answer("x")
+        await settle()
+        await chat.say("/clear")
+    else:
+        await chat.later(600_000)
+        await chat.later(3_000)
+    await restarted(chat)
+    await chat.say("two")
+
+    assert chat.bridge.loaded == []
+    assert chat.bridge.prompts[-1].session_id == "s2"
+
+
 async def test_a_session_that_can_t_be_restored_is_replaced_by_the_next_message():
     chat = scene()
     await chat.say("one")
