@@ -1,4 +1,4 @@
-"""Cancellations that come when a turn's outcome is decided: design page "Channel layer", 4.4."""
+"""What comes when a turn's outcome is decided already: design page "Channel layer", 4.4."""
 
 import asyncio
 
@@ -92,6 +92,20 @@ async def test_a_deadline_whose_grace_is_over_while_the_end_is_noted_leaves_it_c
 
     assert chat.types[1:] == ["completed"]
     assert chat.texts == ["just in time"]
+
+
+async def test_a_piece_that_comes_while_the_turn_s_end_is_being_noted_is_not_told():
+    chat = scene()
+    chat.ledger = HeldLedger()
+    chat.open()
+    await chat.say("hello")
+    chat.bridge.answer("an answer")
+    await settle()
+    chat.bridge.write("late")
+    chat.ledger.gate.set()
+    await settle()
+
+    assert chat.types == ["started", "completed"]
 
 
 async def test_a_delivery_that_fails_while_a_verdict_is_pending_has_failed_at_once():
