@@ -96,7 +96,7 @@ class ChannelBase(SilentHooks, ABC):
         await recover(self._engine.workings)
 
     async def close(self) -> None:
-        """Listen no more to the agent, and wait for what is still to be noted."""
+        """Listen no more to the agent, and wait for what is still to be noted, a few seconds each."""
         self._stop_listening()
         await self._engine.finish()
 

@@ -8,6 +8,7 @@ from channels.cancelling import Canceller
 from channels.envelope import Attachment, Envelope
 from channels.sanitizing import log_text, sender_name
 from channels.session_line import Buffered, SessionLine
+from channels.timers import wind_up
 from channels.turn import NOTHING, Said, Turn
 from channels.turn_run import QueuedTurn, TurnRunner
 from channels.turn_text import TurnText
@@ -109,15 +110,9 @@ class Collected:
             self._under_way.add(task)
             task.add_done_callback(self._under_way.discard)
 
-    def cancel(self) -> None:
+    async def close(self) -> None:
         """Give up what is under way, as when the process ends."""
-        for task in self._under_way:
-            task.cancel()
-
-    async def settle(self) -> None:
-        """Wait for all that is under way."""
-        while self._under_way:
-            await asyncio.wait(set(self._under_way))
+        await wind_up(self._under_way, limit_s=0)
 
     async def _enter(self, session_id: str, messages: Sequence[Buffered]) -> None:
         merged = _merged(messages)

@@ -24,7 +24,7 @@ from channels.parts import ChannelParts
 from channels.router import Router
 from channels.session_line import SessionLines
 from channels.settling import Settler
-from channels.timers import settled_within
+from channels.timers import settled_within, wind_up
 from channels.turn import Turn
 from channels.turn_run import TurnRunner
 from channels.turn_text import render_turn
@@ -69,7 +69,7 @@ class Engine:
     def __init__(self, workings: Workings) -> None:
         """Use ``assemble`` instead."""
         self.workings = workings
-        self._canceller = Canceller(workings)
+        self._canceller = Canceller(workings, on_overdue=self._expire_soon)
         self._clearer = Clearer(workings, self._canceller)
         commands = LocalCommands(workings, self._canceller, self._clearer)
         self.commands = commands.table
@@ -77,7 +77,6 @@ class Engine:
         runner = TurnRunner(
             workings,
             self._canceller,
-            on_timeout=self._expire_soon,
             on_end=self._collected.drain,
             re_route=self.enter,
         )
@@ -101,6 +100,9 @@ class Engine:
         line = works.lines.of(session_id)
         is_command = self._is_recognized(envelope, session_id)
         turn = render_turn(envelope, config=works.config, is_recognized=is_command)
+        if not turn.text.strip() and not turn.images:  # nothing that an agent could answer
+            await works.settler.settle(envelope.receipts, "dropped")
+            return
         await self._dispatcher.dispatch(line, envelope, turn, is_command=is_command)
 
     async def tell_failure(self, envelope: Envelope, error: Exception) -> None:
@@ -110,13 +112,12 @@ class Engine:
         await self.workings.settler.settle(envelope.receipts, "failed")
 
     async def finish(self) -> None:
-        """Give up what nobody waits for, and wait for what is still to be noted or told."""
-        self._collected.cancel()
-        for task in self._expiring:
-            task.cancel()
-        await self._collected.settle()
-        await self.workings.settler.finish()
-        await self.workings.observer.settle()
+        """Give up what nobody waits for, and wait for what is still to be noted or told, but not long."""
+        grace_s = self.workings.parts.grace_s
+        await self._collected.close()
+        await wind_up(self._expiring, limit_s=0)
+        await self.workings.settler.finish(limit_s=grace_s)
+        await self.workings.observer.finish(limit_s=grace_s)
 
     def text_chunk(self, session_id: str, chunk: str) -> None:
         """Turns listen for themselves."""

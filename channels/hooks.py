@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from channels.lifecycle import ChannelTaskLifecycleEvent, SeenToolCall
+from channels.timers import wind_up
 from core.logs import get_logger
 
 Hooked = Awaitable[None] | None
@@ -82,10 +83,9 @@ class HookRunner:
             self._running.add(future)
             future.add_done_callback(lambda done: self._ended(done, told))
 
-    async def settle(self) -> None:
-        """Wait until all that were called have returned."""
-        while self._running:
-            await asyncio.wait(set(self._running))
+    async def finish(self, *, limit_s: float) -> None:
+        """Wait until all that were called have returned; what has not by then is cut off."""
+        await wind_up(self._running, limit_s=limit_s)
 
     def _ended(self, future: "asyncio.Future[None]", told: Callable[[str], str]) -> None:
         self._running.discard(future)

@@ -5,6 +5,7 @@ import asyncio
 from channels.base import ChannelBase
 from channels.envelope import Envelope
 from channels.inbox import Inbox
+from channels.timers import wind_up
 from core.errors import MemlaneError
 from core.logs import get_logger
 
@@ -37,12 +38,7 @@ class Inflow:
 
     async def drain(self, *, limit_s: float) -> None:
         """Let what is under way end, and cut off what does not in time: the next start tells of it."""
-        if self._under_way:
-            await asyncio.wait(set(self._under_way), timeout=limit_s)
-        for task in set(self._under_way):
-            task.cancel()
-        if self._under_way:
-            await asyncio.wait(set(self._under_way))
+        await wind_up(self._under_way, limit_s=limit_s)
 
     async def _see_through(self, envelope: Envelope) -> None:
         try:

@@ -9,6 +9,7 @@ from channels.envelope import Envelope
 from channels.files import Fetched, Files
 from channels.gating import Pairing, group_verdict, is_let_in
 from channels.inbox import Inbox
+from channels.timers import wind_up
 
 LEFT_OUT = "[Left out of this message: {complaint}]"
 
@@ -49,10 +50,7 @@ class Intake:
 
     async def close(self) -> None:
         """Say no more; what was not said yet is not."""
-        for complaint in self._complaints:
-            complaint.cancel()
-        if self._complaints:
-            await asyncio.wait(set(self._complaints))
+        await wind_up(self._complaints, limit_s=0)
 
     async def _fetched(self, arrival: Arrival) -> Fetched:
         envelope = arrival.envelope

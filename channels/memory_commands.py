@@ -59,6 +59,9 @@ class MemoryCommands:
         saying = self._say_later(envelope)
         try:
             report = await self._lane.ask(request)
+        except asyncio.CancelledError:
+            saying.give_up()
+            raise
         except (InputError, StateError) as error:
             return f"That was not taken: {quoted(str(error), MAX_REASON_CHARACTERS)}"
         except MemlaneError as error:
@@ -84,8 +87,13 @@ class _Saying:
 
         self._call_off = timers.call_later(PATIENCE_MS, say)
 
+    def give_up(self) -> None:
+        """Say nothing more, not even what is being said."""
+        if self._task is not None:
+            self._task.cancel()
+
     async def call_off(self) -> None:
-        """Say nothing any more; what is being said is said before this returns."""
+        """Say nothing any more; what is being said is said before this returns, unless it was given up."""
         self._call_off()
         if self._task is not None:
             await asyncio.wait({self._task})

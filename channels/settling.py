@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from channels.ledger import Settlement, TurnLedger
 from channels.lifecycle import TerminalType
+from channels.timers import wind_up
 from channels.turn import Turn
 
 
@@ -30,7 +31,6 @@ class Settler:
         """Note a turn's outcome, and with it what became of its messages."""
         await self._ledger.end(turn.record, terminal, reason=reason)
 
-    async def finish(self) -> None:
-        """Wait for all that was to be settled soon."""
-        while self._under_way:
-            await asyncio.wait(set(self._under_way))
+    async def finish(self, *, limit_s: float) -> None:
+        """Wait for what was to be settled soon; what is not by then is handed out once more."""
+        await wind_up(self._under_way, limit_s=limit_s)

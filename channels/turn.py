@@ -10,6 +10,8 @@ from channels.ledger import TurnRecord
 from core.chat import PromptImage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from channels.bridge import AgentBridge
     from channels.lifecycle import CancelReason
     from channels.streamer import BlockStreamer
@@ -24,6 +26,10 @@ class Said:
 
 
 NOTHING = Said()
+
+
+def _nothing() -> None:
+    """Before a turn has a time there is nothing to call off."""
 
 
 class Turn:
@@ -46,6 +52,7 @@ class Turn:
         is_evicted: somebody gave up waiting for it and has told its end.
         bridge: the one that it was prompted through, None before.
         held: what the agent wrote while a cancellation was pending.
+        disarm: calls off the look at whether its time is up.
         numbers: name the pieces of its answer, each one once.
         done: set after its cleanup.
         abandoned: set when nobody waits for the agent's answer any more.
@@ -71,6 +78,7 @@ class Turn:
         self.bridge: AgentBridge | None = None
         self.streamer: BlockStreamer | None = None
         self.held: list[str] = []
+        self.disarm: Callable[[], None] = _nothing
         self.numbers = count()
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[None] = loop.create_future()

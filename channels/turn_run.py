@@ -49,14 +49,12 @@ class TurnRunner:
         workings: Workings,
         canceller: Canceller,
         *,
-        on_timeout: Callable[[Turn], None],
         on_end: Callable[[SessionLine], None],
         re_route: Callable[[Envelope], Awaitable[None]],
     ) -> None:
         """Bind the parts.
 
         Args:
-            on_timeout: is told when a turn's time is up.
             on_end: is told when a session's active turn has gone.
             re_route: has a message answered whose session was given up before its turn.
         """
@@ -64,7 +62,6 @@ class TurnRunner:
         self._canceller = canceller
         self._context = FirstTurnContext(workings)
         self.output = TurnOutput(workings)
-        self._on_timeout = on_timeout
         self._on_end = on_end
         self._re_route = re_route
 
@@ -76,15 +73,12 @@ class TurnRunner:
             Exception: what prompt or delivery raised, after it was told as the turn's failure.
         """
         line.disarm()
-        if self._is_dropped(line, queued):
-            return
-        if line.is_retired:
-            await self._re_route(queued.envelope)
+        if await self._belongs_elsewhere(line, queued):
             return
         claims = not line.is_instructed
         line.is_instructed = True
         context = await self._context.render(line, queued.envelope) if claims else ""
-        if self._is_dropped(line, queued):
+        if await self._belongs_elsewhere(line, queued):
             return
         history = "" if queued.is_command else self._workings.history.take(queued.envelope)
         said = Said(_joined(history, queued.said.text), queued.said.images)
@@ -100,18 +94,22 @@ class TurnRunner:
             raise
         self._conclude(line, turn, claims_context=claims)
 
-    def _is_dropped(self, line: SessionLine, queued: QueuedTurn) -> bool:
-        if queued.generation == line.generation:
-            return False
+    async def _belongs_elsewhere(self, line: SessionLine, queued: QueuedTurn) -> bool:
+        """Whether the turn is not to run here: it is dropped, or has run where its session went."""
         envelope = queued.envelope
-        who = sender_name(envelope.sender_name)
-        _log.info(f"dropped queued turn from {who}", session=line.session_id)
-        self._workings.settler.settle_soon(envelope.receipts, "dropped")
-        return True
+        if queued.generation != line.generation:
+            who = sender_name(envelope.sender_name)
+            _log.info(f"dropped queued turn from {who}", session=line.session_id)
+            self._workings.settler.settle_soon(envelope.receipts, "dropped")
+            return True
+        if line.is_retired:
+            await self._re_route(envelope)
+            return True
+        return False
 
     async def _prompted(self, turn: Turn, context: str) -> None:
         works, text = self._workings, _joined(context, turn.said.text)
-        call_off = works.parts.timers.call_later(works.parts.turn_limit_ms, lambda: self._on_timeout(turn))
+        self._canceller.give_time(turn, works.parts.turn_limit_ms)
         works.observer.started(turn)
         turn.streamer = self.output.streamer(turn)
         bridge = turn.bridge = works.bridge()
@@ -132,7 +130,7 @@ class TurnRunner:
             await self._complete(turn)
         finally:
             stop_listening()
-            call_off()
+            turn.disarm()
 
     @staticmethod
     async def _answer(turn: Turn, ask: Callable[[], Coroutine[Any, Any, str]]) -> str:

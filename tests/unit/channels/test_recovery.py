@@ -9,7 +9,7 @@ from channels.delivering import REPEAT_NOTE
 from channels.inflow import Inflow
 from channels.outbox import OutboundPart
 from channels.replies import CANCELLED, INTERRUPTED
-from channels.volatile import VolatileInbox
+from channels.volatile import VolatileInbox, VolatileLedger
 from tests.support.channels.scene import scene, settle
 from tests.support.channels.slow_stores import SlowLedger, SlowOutbox
 
@@ -162,6 +162,42 @@ async def test_what_was_collected_when_the_process_ended_is_left_for_the_next():
 
     assert chat.prompted == ["one"]
     assert [turn.record.receipts for turn in await chat.ledger.unfinished()] == [()]
+
+
+class AwayLedger(VolatileLedger):
+    """Settles nothing."""
+
+    async def settle(self, receipts, settlement):
+        await asyncio.get_running_loop().create_future()
+
+
+async def test_a_channel_that_is_closed_does_not_wait_for_storage_that_is_away():
+    chat = scene(dispatch_mode="followup")
+    chat.ledger, chat.grace_s = AwayLedger(), 0
+    chat.open()
+    running = await chat.say("hello")
+    await chat.say("this waits", receipts=("r2",))
+    await chat.say("/clear")
+    running.cancel()
+    await settle()
+
+    async with asyncio.timeout(10):
+        await chat.channel.close()
+
+
+async def test_a_channel_that_is_closed_does_not_wait_for_a_hook_that_never_returns():
+    chat = scene()
+    chat.grace_s = 0
+    chat.open()
+    hooked = asyncio.get_running_loop().create_future()
+    chat.channel.on_prompt_start = lambda *_: hooked
+    running = await chat.say("hello")
+    running.cancel()
+    await settle()
+
+    async with asyncio.timeout(10):
+        await chat.channel.close()
+    assert hooked.cancelled()
 
 
 async def test_blocks_that_were_not_sent_of_a_turn_that_was_cut_off_are_given_up():
