@@ -1,6 +1,5 @@
 """The machinery of one channel, put together; see ``ChannelBase`` for what it does."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -28,6 +27,7 @@ from channels.timers import settled_within
 from channels.turn import Turn
 from channels.turn_run import TurnRunner
 from channels.turn_text import render_turn
+from channels.under_way import UnderWay
 from channels.workings import Workings
 from core.chat import ToolCall
 
@@ -83,7 +83,7 @@ class Engine:
         )
         self.output = runner.output
         self._dispatcher = Dispatcher(workings, self._canceller, runner)
-        self._expiring: set[asyncio.Task[None]] = set()
+        self._expiring = UnderWay()
 
     async def handle(self, envelope: Envelope) -> None:
         """Take a message in, see ``ChannelBase.handle_inbound``."""
@@ -112,8 +112,7 @@ class Engine:
     async def finish(self) -> None:
         """Give up what nobody waits for, and wait for what is still to be noted or told."""
         self._collected.cancel()
-        for task in self._expiring:
-            task.cancel()
+        self._expiring.cancel()
         await self._collected.settle()
         await self.workings.settler.finish()
         await self.workings.observer.settle()
@@ -165,9 +164,7 @@ class Engine:
         return any(token in (one.name, *one.aliases) for one in self.workings.bridge().commands(session_id))
 
     def _expire_soon(self, turn: Turn) -> None:
-        task = asyncio.create_task(self._expire(turn))
-        self._expiring.add(task)
-        task.add_done_callback(self._expiring.discard)
+        self._expiring.begin(self._expire(turn))
 
     async def _expire(self, turn: Turn) -> None:
         """Cancel a turn whose time is up; a session that does not come to an end by that is given up."""

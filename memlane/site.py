@@ -43,7 +43,7 @@ def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
     Raises:
         ConfigError: something is missing, in use, or not writable.
     """
-    workspaces = Workspaces(settings.workspaces or (str(Path.cwd()),))
+    workspaces = workspaces_here(settings)
     _check_memory_base(settings)
     home = settings.home
     with _explained("home", moved_by="MEMLANE_HOME or --home"):
@@ -54,6 +54,15 @@ def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
         return Site(settings, workspaces, token, None)
     path = token_file(home)
     return Site(settings, workspaces, ensure_token(path), path)
+
+
+def workspaces_here(settings: Settings, *, must_exist: bool = True) -> Workspaces:
+    """The workspaces that are configured, else the current folder.
+
+    Raises:
+        ConfigError: one can't be used.
+    """
+    return Workspaces(settings.workspaces or (str(Path.cwd()),), must_exist=must_exist)
 
 
 def workspaces_of(settings: Settings) -> Workspaces:
