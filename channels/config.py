@@ -105,6 +105,11 @@ class ChannelConfig:
     permissions: Permissions = "deny"
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def is_labelled(self) -> bool:
+        """Whether identity or memory scope was configured: then both are told to the agent and to people."""
+        return self.identity is not None or self.memory_scope is not None
+
     def group(self, chat_id: str) -> GroupConfig:
         """What holds in a group: its own entry whole, else that of ``*``, else the defaults."""
         return self.groups.get(chat_id) or self.groups.get(ANY_GROUP) or GroupConfig()
@@ -124,6 +129,6 @@ class ChannelConfig:
         """Whether a session that serves such a message is one that several people use."""
         return self.session_scope == "single" or (self.session_scope == "thread" and is_group)
 
-    def may_steer_shared(self, sender_id: str) -> bool:
+    def may_act_on_shared(self, sender_id: str) -> bool:
         """Whether a sender may act on what several people use: everybody, unless some are listed."""
         return not self.allowed_users or sender_id in self.allowed_users

@@ -13,7 +13,7 @@ from channels.config import (
     SenderPolicy,
     SessionScope,
 )
-from channels.config_reading import KNOWN_KEYS, AdapterType, read_channel
+from channels.config_reading import KNOWN_KEYS, AdapterType, channels_in, read_channel
 from channels.errors import ChannelConfigInvalid
 
 Severity = Literal["error", "warning"]
@@ -56,9 +56,11 @@ def check_channels(
     document: Any, *, environment: Mapping[str, str], cwd: str, types: Sequence[AdapterType]
 ) -> tuple[Finding, ...]:
     """Look at all channels of a document, see ``config_reading.read_channels``; one finding a place."""
-    channels = document.get("channels") if isinstance(document, Mapping) else None
-    if not isinstance(channels, Mapping):
-        return (Finding("channels", "an object with a channel by each name is needed"),)
+    try:
+        channels = channels_in(document)
+    except ChannelConfigInvalid as error:
+        path, _, message = str(error).partition(": ")
+        return (Finding(path, message),)
     found: list[Finding] = []
     for name, raw in channels.items():
         path = f"channels.{name}"
@@ -114,8 +116,8 @@ def _strict(path: str, raw: Mapping[str, Any], types: Sequence[AdapterType]) -> 
     known = KNOWN_KEYS | (adapter.extra if adapter is not None else frozenset())
     yield from _unknown(path, raw, known)
     yield from _choices(path, raw)
-    yield from _shape(path, raw, "identity")
-    yield from _shape(path, raw, "memoryScope")
+    yield from _labels(path, raw, "identity")
+    yield from _labels(path, raw, "memoryScope")
     for key, inner in _INNER_KEYS.items():
         value = raw.get(key)
         yield from _unknown(f"{path}.{key}", value if isinstance(value, Mapping) else {}, inner)
@@ -136,7 +138,7 @@ def _choices(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(f"{path}.{key}", f"one of {', '.join(allowed)} is needed")
 
 
-def _shape(path: str, raw: Mapping[str, Any], key: str) -> Iterator[Finding]:
+def _labels(path: str, raw: Mapping[str, Any], key: str) -> Iterator[Finding]:
     value, known = raw.get(key), _LABEL_KEYS[key]
     if isinstance(value, Mapping):
         yield from _unknown(f"{path}.{key}", value, known)

@@ -77,13 +77,22 @@ def read_channels(
     Raises:
         ChannelConfigInvalid: one can't be used; the message names the place.
     """
+    return tuple(
+        read_channel(name, raw, environment=environment, cwd=cwd, types=types)
+        for name, raw in channels_in(document).items()
+    )
+
+
+def channels_in(document: Any) -> Mapping[str, Any]:
+    """The channels of a document, none of them read yet.
+
+    Raises:
+        ChannelConfigInvalid: see ``read_channels``.
+    """
     channels = document.get("channels") if isinstance(document, Mapping) else None
     if not isinstance(channels, Mapping):
         raise ChannelConfigInvalid("channels: an object with a channel by each name is needed")
-    return tuple(
-        read_channel(str(name), raw, environment=environment, cwd=cwd, types=types)
-        for name, raw in channels.items()
-    )
+    return {str(name): raw for name, raw in channels.items()}
 
 
 def read_channel(
@@ -113,7 +122,7 @@ def read_channel(
         memory_scope=_memory_scope(reading),
         group_policy=_group_policy(reading),
         groups=_groups(reading),
-        dispatch_mode=_dispatch_mode(reading, raw.get("dispatchMode"), "dispatchMode"),
+        dispatch_mode=reading.choice_of(raw.get("dispatchMode"), get_args(DispatchMode), key="dispatchMode"),
         block_streaming=_block_streaming(reading),
         group_history_limit=_limit(reading, raw, "groupHistoryLimit") or 0,
         permissions=reading.choice("permissions", get_args(Permissions)),
@@ -192,15 +201,9 @@ def _is_id(value: Any) -> bool:
 
 
 def _scope(reading: ChannelReading, default: SessionScope) -> SessionScope:
-    value = reading.raw.get("sessionScope")
-    if not value:
-        return default
-    found = next((one for one in get_args(SessionScope) if one == value), None)
-    if found is None:
-        reading.warn("sessionScope", f"{value!r} is unknown; each user has a session")
-        return "user"
-    scope: SessionScope = found
-    return scope
+    allowed: tuple[SessionScope, ...] = get_args(SessionScope)
+    scope = reading.choice_or("sessionScope", allowed, "user", meaning="each user has a session")
+    return scope or default
 
 
 def _identity(reading: ChannelReading) -> ChannelIdentityConfig | None:
@@ -221,15 +224,9 @@ def _memory_scope(reading: ChannelReading) -> ChannelMemoryScopeConfig | None:
 
 
 def _group_policy(reading: ChannelReading) -> GroupPolicy:
-    value = reading.raw.get("groupPolicy")
-    if not value:
-        return "disabled"
-    found = next((one for one in get_args(GroupPolicy) if one == value), None)
-    if found is None:
-        reading.warn("groupPolicy", f"{value!r} is unknown; groups are not served")
-        return "disabled"
-    policy: GroupPolicy = found
-    return policy
+    allowed: tuple[GroupPolicy, ...] = get_args(GroupPolicy)
+    policy = reading.choice_or("groupPolicy", allowed, "disabled", meaning="groups are not served")
+    return policy or "disabled"
 
 
 def _groups(reading: ChannelReading) -> Mapping[str, GroupConfig]:
@@ -253,19 +250,11 @@ def _group(reading: ChannelReading, key: str, raw: Any) -> GroupConfig:
         require_mention = True
     return GroupConfig(
         require_mention=require_mention,
-        dispatch_mode=_dispatch_mode(reading, raw.get("dispatchMode"), f"{key}.dispatchMode"),
+        dispatch_mode=reading.choice_of(
+            raw.get("dispatchMode"), get_args(DispatchMode), key=f"{key}.dispatchMode"
+        ),
         history_limit=_limit(reading, raw, f"{key}.groupHistoryLimit"),
     )
-
-
-def _dispatch_mode(reading: ChannelReading, value: Any, key: str) -> DispatchMode | None:
-    if not value:
-        return None
-    found = next((one for one in get_args(DispatchMode) if one == value), None)
-    if found is None:
-        raise reading.refuse(key, f"one of {', '.join(get_args(DispatchMode))} is needed")
-    mode: DispatchMode = found
-    return mode
 
 
 def _block_streaming(reading: ChannelReading) -> BlockStreaming | None:

@@ -68,12 +68,30 @@ class ChannelReading:
         Raises:
             ChannelConfigInvalid: it is something else.
         """
-        value = self.raw.get(key)
-        if not value:
-            return allowed[0]
-        found = next((one for one in allowed if one == value), None)
-        if found is None:
+        return self.choice_of(self.raw.get(key), allowed, key=key) or allowed[0]
+
+    def choice_of(self, value: Any, allowed: tuple[_T, ...], *, key: str) -> _T | None:
+        """One of what is allowed; None for no value.
+
+        Raises:
+            ChannelConfigInvalid: it is something else.
+        """
+        found = one_of(value, allowed)
+        if value and found is None:
             raise self.refuse(key, f"one of {', '.join(map(str, allowed))} is needed")
+        return found
+
+    def choice_or(self, key: str, allowed: tuple[_T, ...], otherwise: _T, *, meaning: str) -> _T | None:
+        """One of what is allowed; None for no value, and what is safe for something else.
+
+        Args:
+            meaning: of ``otherwise``, for the warning.
+        """
+        value = self.raw.get(key)
+        found = one_of(value, allowed)
+        if value and found is None:
+            self.warn(key, f"{value!r} is unknown; {meaning}")
+            return otherwise
         return found
 
     def text(self, key: str) -> str | None:
@@ -129,6 +147,11 @@ def _resolved(value: str, environment: Mapping[str, str], *, path: str) -> str:
     if not found:
         raise ChannelConfigInvalid(f"{path}: the environment variable {name} is not set")
     return found
+
+
+def one_of(value: Any, allowed: Sequence[_T]) -> _T | None:
+    """What is allowed and equals a value; None for any other."""
+    return next((one for one in allowed if one == value), None)
 
 
 def whole_number(value: Any) -> int | None:

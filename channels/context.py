@@ -2,13 +2,11 @@
 
 from channels.envelope import Envelope
 from channels.first_turn import boundary_note, first_turn_context
-from channels.sanitizing import block_text, log_text
+from channels.sanitizing import block_text, error_text
 from channels.session_line import SessionLine
 from channels.workings import Workings
 from core.errors import MemlaneError
 from core.logs import get_logger
-
-MAX_ERROR_CHARACTERS = 200
 
 _log = get_logger(__name__)
 
@@ -19,8 +17,8 @@ class FirstTurnContext:
     def __init__(self, workings: Workings) -> None:
         self._config = config = workings.config
         self._memory = workings.parts.memory
-        is_labelled = config.identity is not None or config.memory_scope is not None
-        self._note = boundary_note(workings.identity, workings.memory_scope) if is_labelled else None
+        note = boundary_note(workings.identity, workings.memory_scope)
+        self._note = note if config.is_labelled else None
 
     async def render(self, line: SessionLine, envelope: Envelope) -> str:
         """Read the memory and put all of it together; empty when nothing is to be told.
@@ -36,7 +34,7 @@ class FirstTurnContext:
         try:
             return block_text(await self._memory.read(envelope.target))
         except MemlaneError as error:
-            reason = log_text(str(error), MAX_ERROR_CHARACTERS)
+            reason = error_text(str(error))
             _log.warning("channel memory read failed", channel=self._config.name, reason=reason)
             line.is_instructed = False
             return ""

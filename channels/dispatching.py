@@ -1,22 +1,20 @@
 """What becomes of a message to a session: its own turn, or part of another."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from channels import replies
 from channels.cancelling import Canceller
 from channels.envelope import Attachment, Envelope
-from channels.sanitizing import log_text, sender_name
+from channels.sanitizing import error_text, sender_name
 from channels.session_line import Buffered, SessionLine
-from channels.timers import wind_up
 from channels.turn import NOTHING, Said, Turn
 from channels.turn_run import QueuedTurn, TurnRunner
 from channels.turn_text import TurnText
+from channels.under_way import UnderWay
 from channels.workings import Workings
 from core.logs import get_logger
 
 STEER_LOOK_MS = 3_000
-MAX_ERROR_CHARACTERS = 200
 
 _log = get_logger(__name__)
 
@@ -97,7 +95,7 @@ class Collected:
     ) -> None:
         self._re_enter = re_enter
         self._tell_failure = tell_failure
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._under_way = UnderWay()
 
     def drain(self, line: SessionLine) -> None:
         """Have it answered; nobody waits for that."""
@@ -106,13 +104,11 @@ class Collected:
             envelope = message.envelope
             by_chat.setdefault((envelope.chat_id, envelope.thread_id), []).append(message)
         for messages in by_chat.values():
-            task = asyncio.create_task(self._enter(line.session_id, messages))
-            self._under_way.add(task)
-            task.add_done_callback(self._under_way.discard)
+            self._under_way.begin(self._enter(line.session_id, messages))
 
     async def close(self) -> None:
         """Give up what is under way, as when the process ends."""
-        await wind_up(self._under_way, limit_s=0)
+        await self._under_way.wind_up(limit_s=0)
 
     async def _enter(self, session_id: str, messages: Sequence[Buffered]) -> None:
         merged = _merged(messages)
@@ -123,7 +119,7 @@ class Collected:
                 f"lost {len(messages)} collected message(s)",
                 session=session_id,
                 sender=sender_name(merged.sender_name),
-                reason=log_text(str(error), MAX_ERROR_CHARACTERS),
+                reason=error_text(str(error)),
             )
             await self._tell_failure(merged, error)
 

@@ -1,6 +1,5 @@
 """The machinery of one channel, put together; see ``ChannelBase`` for what it does."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
@@ -24,10 +23,11 @@ from channels.parts import ChannelParts
 from channels.router import Router
 from channels.session_line import SessionLines
 from channels.settling import Settler
-from channels.timers import settled_within, wind_up
+from channels.timers import settled_within
 from channels.turn import Turn
 from channels.turn_run import TurnRunner
 from channels.turn_text import render_turn
+from channels.under_way import UnderWay
 from channels.workings import Workings
 from core.chat import ToolCall
 
@@ -82,7 +82,7 @@ class Engine:
         )
         self.output = runner.output
         self._dispatcher = Dispatcher(workings, self._canceller, runner)
-        self._expiring: set[asyncio.Task[None]] = set()
+        self._expiring = UnderWay()
 
     async def handle(self, envelope: Envelope) -> None:
         """Take a message in, see ``ChannelBase.handle_inbound``."""
@@ -115,7 +115,7 @@ class Engine:
         """Give up what nobody waits for, and wait for what is still to be noted or told, but not long."""
         grace_s = self.workings.parts.grace_s
         await self._collected.close()
-        await wind_up(self._expiring, limit_s=0)
+        await self._expiring.wind_up(limit_s=0)
         await self.workings.settler.finish(limit_s=grace_s)
         await self.workings.observer.finish(limit_s=grace_s)
 
@@ -166,9 +166,7 @@ class Engine:
         return any(token in (one.name, *one.aliases) for one in self.workings.bridge().commands(session_id))
 
     def _expire_soon(self, turn: Turn) -> None:
-        task = asyncio.create_task(self._expire(turn))
-        self._expiring.add(task)
-        task.add_done_callback(self._expiring.discard)
+        self._expiring.begin(self._expire(turn))
 
     async def _expire(self, turn: Turn) -> None:
         """Cancel a turn whose time is up; a session that does not come to an end by that is given up."""

@@ -1,11 +1,9 @@
 """Takes stored messages out of the inbox, in their order, and has each handled."""
 
-import asyncio
-
 from channels.base import ChannelBase
 from channels.envelope import Envelope
 from channels.inbox import Inbox
-from channels.timers import wind_up
+from channels.under_way import UnderWay
 from core.errors import MemlaneError
 from core.logs import get_logger
 
@@ -20,7 +18,7 @@ class Inflow:
     def __init__(self, channel: ChannelBase, inbox: Inbox) -> None:
         self._channel = channel
         self._inbox = inbox
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._under_way = UnderWay()
 
     async def run(self) -> None:
         """Have messages handled, each beside those before it, until this is cancelled.
@@ -30,15 +28,13 @@ class Inflow:
         """
         while True:
             for message in await self._inbox.take():
-                task = asyncio.create_task(self._see_through(message.envelope))
-                self._under_way.add(task)
-                task.add_done_callback(self._under_way.discard)
+                self._under_way.begin(self._see_through(message.envelope))
             if len(self._under_way) >= MAX_UNDER_WAY:
-                await asyncio.wait(set(self._under_way), return_when=asyncio.FIRST_COMPLETED)
+                await self._under_way.one_ended()
 
     async def drain(self, *, limit_s: float) -> None:
         """Let what is under way end, and cut off what does not in time: the next start tells of it."""
-        await wind_up(self._under_way, limit_s=limit_s)
+        await self._under_way.wind_up(limit_s=limit_s)
 
     async def _see_through(self, envelope: Envelope) -> None:
         try:

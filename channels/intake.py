@@ -1,7 +1,7 @@
 """Takes messages into the inbox, with what comes with them."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from channels.arrivals import Arrival
 from channels.config import ChannelConfig
@@ -9,11 +9,11 @@ from channels.envelope import Envelope
 from channels.files import Fetched, Files
 from channels.gating import Pairing, group_verdict, is_let_in
 from channels.inbox import Inbox
-from channels.timers import wind_up
+from channels.under_way import UnderWay
 
 LEFT_OUT = "[Left out of this message: {complaint}]"
 
-Reply = Callable[[Envelope, str], Awaitable[None]]
+Reply = Callable[[Envelope, str], Coroutine[Any, Any, None]]
 """Says something to a message."""
 
 
@@ -33,7 +33,7 @@ class Intake:
         self._files = files
         self._pairing = pairing
         self._reply = reply
-        self._complaints: set[asyncio.Future[None]] = set()
+        self._complaints = UnderWay()
 
     async def take(self, arrival: Arrival) -> None:
         """Store a message; a repeat is passed over.
@@ -46,11 +46,11 @@ class Intake:
         is_nothing = fetched.complaints and not (arrival.envelope.text or fetched.attachments)
         if is_nothing or await self._inbox.put(envelope, keys=arrival.keys):
             for complaint in fetched.complaints:
-                self._complain(arrival.envelope, complaint)
+                self._complaints.begin(self._reply(arrival.envelope, complaint))
 
     async def close(self) -> None:
         """Say no more; what was not said yet is not."""
-        await wind_up(self._complaints, limit_s=0)
+        await self._complaints.wind_up(limit_s=0)
 
     async def _fetched(self, arrival: Arrival) -> Fetched:
         envelope = arrival.envelope
@@ -59,11 +59,6 @@ class Intake:
             return Fetched()
         name = f"{envelope.chat_id}-{envelope.message_id}"
         return await self._files.fetch(arrival.media, message=name)
-
-    def _complain(self, envelope: Envelope, text: str) -> None:
-        future = asyncio.ensure_future(self._reply(envelope, text))
-        self._complaints.add(future)
-        future.add_done_callback(self._complaints.discard)
 
 
 def with_files(envelope: Envelope, fetched: Fetched) -> Envelope:

@@ -14,7 +14,6 @@ TerminalType = Literal["completed", "cancelled", "failed"]
 MAX_KIND_CHARACTERS = 20
 MAX_TITLE_CHARACTERS = 80
 MAX_STATUS_CHARACTERS = 20
-MAX_ERROR_CHARACTERS = 200
 
 
 class _TurnEvent(Shape):

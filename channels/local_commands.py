@@ -42,13 +42,23 @@ class LocalCommands:
     def _own(self) -> Mapping[str, CommandHandler]:
         return {
             "help": self._help,
-            "clear": self._clear,
-            "reset": self._clear,
-            "new": self._clear,
-            "who": self._who,
-            "status": self._status,
-            "cancel": self._cancel,
+            "clear": self._if_authorized(self._clear),
+            "reset": self._if_authorized(self._clear),
+            "new": self._if_authorized(self._clear),
+            "who": self._if_authorized(self._who),
+            "status": self._if_authorized(self._status),
+            "cancel": self._if_authorized(self._cancel),
         }
+
+    def _if_authorized(self, handler: CommandHandler) -> CommandHandler:
+        """The handler for who may act on the session of a message; others are told that they may not."""
+
+        async def answer(envelope: Envelope, rest: str) -> bool:
+            if not self._workings.may_act(envelope):
+                return await self._reply(envelope, replies.NOT_AUTHORIZED)
+            return await handler(envelope, rest)
+
+        return answer
 
     async def _help(self, envelope: Envelope, _rest: str) -> bool:
         commands = self._workings.bridge().commands(self._workings.router.find(envelope))
@@ -56,16 +66,12 @@ class LocalCommands:
         return await self._reply(envelope, replies.help_text(self.table.extra, commands, is_shared=is_shared))
 
     async def _clear(self, envelope: Envelope, rest: str) -> bool:
-        if not self._workings.may_act(envelope):
-            return await self._reply(envelope, replies.NOT_AUTHORIZED)
         if self._workings.is_shared(envelope) and rest.lower() != "confirm":
             return await self._reply(envelope, replies.CONFIRM_CLEAR)
         was_there = await self._clearer.clear(envelope)
         return await self._reply(envelope, replies.CLEARED if was_there else replies.NO_SESSION)
 
     async def _who(self, envelope: Envelope, _rest: str) -> bool:
-        if not self._workings.may_act(envelope):
-            return await self._reply(envelope, replies.NOT_AUTHORIZED)
         text = replies.who_text(
             self._workings.config,
             envelope,
@@ -76,8 +82,6 @@ class LocalCommands:
         return await self._reply(envelope, text)
 
     async def _status(self, envelope: Envelope, _rest: str) -> bool:
-        if not self._workings.may_act(envelope):
-            return await self._reply(envelope, replies.NOT_AUTHORIZED)
         text = replies.status_text(
             self._workings.config,
             identity=self._workings.identity,
@@ -87,8 +91,6 @@ class LocalCommands:
         return await self._reply(envelope, text)
 
     async def _cancel(self, envelope: Envelope, _rest: str) -> bool:
-        if not self._workings.may_act(envelope):
-            return await self._reply(envelope, replies.NOT_AUTHORIZED)
         session_id = self._workings.router.find(envelope)
         turn = self._workings.lines.active_turn(session_id) if session_id is not None else None
         if turn is None:

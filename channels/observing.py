@@ -6,7 +6,6 @@ from functools import partial
 from channels.hooks import Hooked, HookRunner, Hooks
 from channels.identity import ChannelRuntimeIdentity, ChannelRuntimeMemoryScope
 from channels.lifecycle import (
-    MAX_ERROR_CHARACTERS,
     MAX_KIND_CHARACTERS,
     MAX_STATUS_CHARACTERS,
     MAX_TITLE_CHARACTERS,
@@ -21,7 +20,7 @@ from channels.lifecycle import (
     TurnTextChunk,
     TurnToolCall,
 )
-from channels.sanitizing import log_text
+from channels.sanitizing import error_text, log_text
 from channels.turn import Turn
 from core.chat import ToolCall
 
@@ -100,8 +99,7 @@ class Observer:
 
     def failed(self, turn: Turn, error: str, phase: FailurePhase) -> None:
         """Tell that there will be no answer."""
-        shown = log_text(error, MAX_ERROR_CHARACTERS)
-        self._tell(turn, TurnFailed(error=shown, phase=phase, **self._common(turn)))
+        self._tell(turn, TurnFailed(error=error_text(error), phase=phase, **self._common(turn)))
 
     def ended(self, turn: Turn) -> None:
         """Tell that a turn is over, whatever became of it."""
@@ -139,7 +137,7 @@ class Observer:
         )
 
     def _line(self, what: str, error: str) -> str:
-        return f"[{self._channel}] {what}: {log_text(error, MAX_ERROR_CHARACTERS)}"
+        return f"[{self._channel}] {what}: {error_text(error)}"
 
 
 def _seen(call: ToolCall, session_id: str) -> SeenToolCall:

@@ -3,7 +3,6 @@
 import fcntl
 import json
 import os
-import secrets
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,9 +14,8 @@ from urllib.parse import quote
 from channels.errors import PairingNotKept
 from channels.sanitizing import sender_name as shown_name
 from core import clock
-from core.ids import workspace_id
+from core.ids import new_code, workspace_id
 
-ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 CODE_CHARACTERS = 8
 LIFE_MS = 3_600_000
 MAX_PENDING = 3
@@ -96,8 +94,8 @@ class PairingStore:
             known = next((one for one in waiting if one.sender_id == sender_id), None)
             if known is not None or len(waiting) >= MAX_PENDING:
                 return known
-            code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
-            request = PairingRequest(code, sender_id, shown_name(sender_name), clock.wall_ms())
+            code, name = new_code(CODE_CHARACTERS), shown_name(sender_name)
+            request = PairingRequest(code, sender_id, name, clock.wall_ms())
             self._write("pending", {"requests": [asdict(one) for one in (*waiting, request)]})
             return request
 

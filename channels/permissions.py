@@ -1,16 +1,15 @@
 """An agent's request for permission, put to the people in the chat."""
 
 import asyncio
-import secrets
 from dataclasses import dataclass
 
 from channels.base import ChannelBase
 from channels.envelope import Envelope
 from channels.local_commands import CommandHandler
-from channels.pairing import ALPHABET
 from channels.sanitizing import quoted
 from channels.timers import Timers, settled_within
 from core.chat import PermissionKind, PermissionRequest
+from core.ids import new_code
 
 WAIT_MS = 300_000
 CODE_CHARACTERS = 4
@@ -73,7 +72,7 @@ class PermissionRelay:
 
     def _unused_code(self) -> str:
         while True:
-            code = "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARACTERS))
+            code = new_code(CODE_CHARACTERS)
             if code not in self._waiting:
                 return code
 

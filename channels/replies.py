@@ -68,7 +68,7 @@ def who_text(
 ) -> str:
     """Who the agent is here, and who shares its session."""
     lines = [f"Channel: {_shown(config.name)}"]
-    if _is_labelled(config):
+    if config.is_labelled:
         lines += [
             f"Identity: {_shown(identity.display_name)}",
             f"Memory: {_shown(memory_scope.namespace)}",
@@ -93,13 +93,9 @@ def status_text(
         f"Access: {config.sender_policy}",
         f"Channel: {_shown(config.name)}",
     ]
-    if _is_labelled(config):
+    if config.is_labelled:
         lines += [f"Identity: {_shown(identity.id)}", f"Memory: {memory_scope.mode}"]
     return "\n".join(lines)
-
-
-def _is_labelled(config: ChannelConfig) -> bool:
-    return config.identity is not None or config.memory_scope is not None
 
 
 def _session(*, is_active: bool) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Container
 
 MAX_NAME_CHARACTERS = 64
 MAX_PATH_CHARACTERS = 1024
+MAX_ERROR_CHARACTERS = 200
 UNKNOWN_NAME = "unknown"
 
 _C0_AND_DEL = frozenset(map(chr, [*range(0x20), 0x7F]))
@@ -53,6 +54,11 @@ def log_text(text: str, max_characters: int) -> str:
 
 def _untagged(text: str) -> str:
     return _TAG.sub(lambda tag: _TAG_MARKS.sub("", tag[0]), text)
+
+
+def error_text(text: str) -> str:
+    """What an error says, for logs and observers: cut as by ``log_text``."""
+    return log_text(text, MAX_ERROR_CHARACTERS)
 
 
 def _blanked(text: str, also: Container[str]) -> str:

@@ -1,12 +1,11 @@
 """Notes that messages are done with."""
 
-import asyncio
 from collections.abc import Sequence
 
 from channels.ledger import Settlement, TurnLedger
 from channels.lifecycle import TerminalType
-from channels.timers import wind_up
 from channels.turn import Turn
+from channels.under_way import UnderWay
 
 
 class Settler:
@@ -14,7 +13,7 @@ class Settler:
 
     def __init__(self, ledger: TurnLedger) -> None:
         self._ledger = ledger
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._under_way = UnderWay()
 
     async def settle(self, receipts: Sequence[str], settlement: Settlement) -> None:
         """Note what became of messages that were stored; fine when there are none."""
@@ -23,9 +22,7 @@ class Settler:
 
     def settle_soon(self, receipts: Sequence[str], settlement: Settlement) -> None:
         """Settle without waiting for it."""
-        task = asyncio.create_task(self.settle(receipts, settlement))
-        self._under_way.add(task)
-        task.add_done_callback(self._under_way.discard)
+        self._under_way.begin(self.settle(receipts, settlement))
 
     async def end(self, turn: Turn, terminal: TerminalType, *, reason: str | None = None) -> None:
         """Note a turn's outcome, and with it what became of its messages."""
@@ -33,4 +30,4 @@ class Settler:
 
     async def finish(self, *, limit_s: float) -> None:
         """Wait for what was to be settled soon; what is not by then is handed out once more."""
-        await wind_up(self._under_way, limit_s=limit_s)
+        await self._under_way.wind_up(limit_s=limit_s)

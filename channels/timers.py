@@ -1,7 +1,7 @@
 """Waiting for a time, kept apart so that whoever drives a channel can move time by hand."""
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
 _T = TypeVar("_T")
@@ -52,20 +52,6 @@ async def settled_within(future: "asyncio.Future[Any]", limit_ms: int, timers: T
         call_off()
         waiting.cancel()
     return future.done()
-
-
-async def wind_up(tasks: "Collection[asyncio.Future[Any]]", *, limit_s: float) -> None:
-    """Let tasks end, and cut off those that do not in time; none runs when this returns.
-
-    Args:
-        tasks: may be a set that they leave by themselves.
-    """
-    if tasks:
-        await asyncio.wait(tuple(tasks), timeout=limit_s)
-    for task in (left := tuple(tasks)):
-        task.cancel()
-    if left:
-        await asyncio.wait(left)
 
 
 async def in_time(call: Coroutine[Any, Any, _T], limit_ms: int, timers: Timers) -> _T:

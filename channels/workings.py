@@ -49,7 +49,7 @@ class Workings:
 
     def may_act(self, envelope: Envelope) -> bool:
         """Whether a sender may act on the session: anybody on their own, who is listed on a shared one."""
-        return not self.is_shared(envelope) or self.config.may_steer_shared(envelope.sender_id)
+        return not self.is_shared(envelope) or self.config.may_act_on_shared(envelope.sender_id)
 
     def drop_unused_line(self, session_id: str) -> None:
         """Keep nothing of a session that nobody is routed to, once nothing runs or waits there."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import secrets
 import uuid
 from typing import Literal, NewType, get_args
 
@@ -19,6 +20,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _UUID4 = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 TASK_ID_PATTERN = f"({'|'.join(KINDS)})-{_UUID4}"
 WORKSPACE_ID_PATTERN = "[0-9a-f]{16}"
+
+_CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 _TASK_ID = re.compile(TASK_ID_PATTERN)
 _WORKSPACE_ID = re.compile(WORKSPACE_ID_PATTERN)
@@ -100,6 +103,14 @@ def workspace_of(lane: LaneId) -> WorkspaceId:
 def deployment_of(lane: LaneId) -> str:
     """The deployment whose lane this is."""
     return lane.rpartition("/")[0]
+
+
+def new_code(length: int) -> str:
+    """Make a code that people read and type, of so many letters and digits that are not mistaken for others.
+
+    Drawn so that nobody can guess it from earlier ones.
+    """
+    return "".join(secrets.choice(_CODE_ALPHABET) for _ in range(length))
 
 
 def new_uuid() -> str:

@@ -25,11 +25,26 @@ from memlane.folders import FolderLock, clear_path_errors, lock_folder, make_pri
 from memlane.reaping import reap_killed
 from memlane.tether import tethered
 
+REDIS_FOLDER = "redis"
+"""Where it lies in a home folder."""
+
+_IDENTITY_FILE = "server.json"
 _SOCKET_PATH_LIMIT_BYTES = 107  # sun_path without its closing NUL, unix(7)
 _LOG_LIMIT_BYTES = 1024 * 1024
 _PREDECESSOR_WAIT_S = 5.0
 _POLL_S = 0.02
 _PLAIN = frozenset((string.ascii_letters + string.digits + "/._-").encode())
+
+
+def embedded_url(home: Path) -> str | None:
+    """URL of the Redis that ``memlane up`` started last on a home folder; None if that can't be told.
+
+    Whether it still runs is not looked at.
+    """
+    try:
+        return str(json.loads((home / REDIS_FOLDER / _IDENTITY_FILE).read_text("utf-8"))["url"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 class RedisDidNotStart(DependencyError):
@@ -117,7 +132,7 @@ class EmbeddedRedis:
                     start_new_session=True,
                     pass_fds=[self._lock.descriptor],  # the server holds the lock if we are killed
                 )
-            _write_private(self._folder / "server.json", json.dumps(self._identity()))
+            _write_private(self._folder / _IDENTITY_FILE, json.dumps(self._identity()))
         return self._process
 
     def ensure_running(self) -> subprocess.Popen[bytes]:

@@ -9,7 +9,7 @@ import yaml
 
 from channels.adapters.registry import TYPES
 from channels.config_check import Finding, check_channels
-from channels.config_reading import ReadChannel, channel_folder, read_channels
+from channels.config_reading import ReadChannel, channel_folder, channels_in, read_channels
 from channels.errors import ChannelConfigInvalid
 from core.workspaces import Workspaces
 
@@ -64,12 +64,10 @@ def folder_of(name: str, path: Path, *, workspaces: Workspaces) -> str:
     Raises:
         ChannelConfigInvalid: the file can't be read, or has no such channel.
     """
-    document = load_document(path)
-    channels = document.get("channels") if isinstance(document, Mapping) else None
-    named = {str(key): raw for key, raw in channels.items()} if isinstance(channels, Mapping) else {}
-    if name not in named:
+    channels = channels_in(load_document(path))
+    if name not in channels:
         raise ChannelConfigInvalid(f"there is no channel {name!r} in {path}")
-    return channel_folder(name, named[name], cwd=workspaces.primary.path)
+    return channel_folder(name, channels[name], cwd=workspaces.primary.path)
 
 
 def check_file(path: Path, *, workspaces: Workspaces, environment: Mapping[str, str]) -> Sequence[Finding]:
@@ -81,7 +79,7 @@ def check_file(path: Path, *, workspaces: Workspaces, environment: Mapping[str, 
     cwd = workspaces.primary.path
     document = load_document(path)
     found = list(check_channels(document, environment=environment, cwd=cwd, types=TYPES))
-    if not found or all(finding.severity == "warning" for finding in found):
+    if all(finding.severity == "warning" for finding in found):
         for read in read_channels(document, environment=environment, cwd=cwd, types=TYPES):
             if workspaces.by_path(read.config.cwd) is None:
                 where = f"channels.{read.config.name}.cwd"

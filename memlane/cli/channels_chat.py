@@ -4,7 +4,6 @@
 
 import asyncio
 import getpass
-import json
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -23,6 +22,7 @@ from channels.errors import TurnCalledOff
 from channels.memory_commands import MemoryCommands
 from channels.parts import ChannelParts
 from channels.permissions import PermissionRelay
+from channels.under_way import UnderWay
 from core.errors import ConfigError, MemlaneError
 from core.logs import configure_logs
 from core.workspaces import Workspace, Workspaces
@@ -33,6 +33,7 @@ from memlane.channels.host import pairing_of
 from memlane.channels.lane import WorkspaceLane, WorkspaceMemory
 from memlane.cli.exits import Exit
 from memlane.cli.task_output import printable
+from memlane.embedded import embedded_url
 from memlane.own_store import open_own_store
 from memlane.parts import own_command
 from memlane.run_record import read_run_record
@@ -89,14 +90,11 @@ async def _talk(
 
 async def _converse(channel: TerminalChannel) -> None:
     person = getpass.getuser()
-    turns: set[asyncio.Task[None]] = set()
+    turns = UnderWay()
     async for line in _lines():
         if line.strip():
-            turn = asyncio.create_task(_take(channel, line, person))
-            turns.add(turn)
-            turn.add_done_callback(turns.discard)
-    if turns:
-        await asyncio.wait(turns)
+            turns.begin(_take(channel, line, person))
+    await turns.wind_up(limit_s=None)
 
 
 async def _take(channel: TerminalChannel, line: str, person: str) -> None:
@@ -162,12 +160,6 @@ def _bridge(settings: Settings, workspaces: Workspaces) -> ChatBridge:
 
 def _at_hand(settings: Settings) -> Settings:
     """Use the Redis of a `memlane up` that runs on this home, unless one is named."""
-    if settings.redis_url is not None:
+    if settings.redis_url is not None or read_run_record(settings.home) is None:
         return settings
-    if read_run_record(settings.home) is None:
-        return settings
-    try:
-        url = json.loads((settings.home / "redis" / "server.json").read_text("utf-8"))["url"]
-    except (OSError, ValueError, KeyError):
-        return settings
-    return settings.model_copy(update={"redis_url": str(url)})
+    return settings.model_copy(update={"redis_url": embedded_url(settings.home)})

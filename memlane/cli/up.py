@@ -13,7 +13,7 @@ from events.connect import connect, storage_errors
 from jobs.client import require_fit_redis
 from memlane.backlog import Backlog
 from memlane.cli.announcement import Announcement
-from memlane.embedded import EmbeddedRedis
+from memlane.embedded import REDIS_FOLDER, EmbeddedRedis
 from memlane.engine import find_engine
 from memlane.listening import base_url, bind, is_exposed
 from memlane.model_choice import choose_model
@@ -118,7 +118,7 @@ def _open_redis(settings: Settings, held: ExitStack) -> _Redis:
         if settings.redis_check == "refuse":  # otherwise web and worker log what they find
             require_fit_redis(settings)
         return _Redis(RedisUrls(settings.state, settings.broker))
-    server = EmbeddedRedis(settings.home / "redis", find_engine(settings.redis_bin))
+    server = EmbeddedRedis(settings.home / REDIS_FOLDER, find_engine(settings.redis_bin))
     held.callback(server.close)
     server.start()
     return _Redis(RedisUrls(server.state_url, settings.broker_url or server.broker_url), server)

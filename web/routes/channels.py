@@ -50,8 +50,8 @@ class ChannelRoutes:
     def __init__(self, doors: ChannelDoors) -> None:
         """Take the doors of the channels."""
         self._doors = doors
-        self._nobody = WebhookDoor("", SecretStr(""), _put_nothing)
-        self._nobody_s_slack = SlackDoor("", SecretStr(""), _put_nothing)
+        self._no_webhook = WebhookDoor("", SecretStr(""), _put_nothing)
+        self._no_slack = SlackDoor("", SecretStr(""), _put_nothing)
 
     def routes(self) -> Iterable[Route]:
         """Declare the routes."""
@@ -90,7 +90,7 @@ class ChannelRoutes:
         A channel that there isn't and a signature that is wrong are answered alike.
         """
         headers = _headers(HEADERS)
-        door = self._doors.webhook.get(unquote(channel), self._nobody)
+        door = self._doors.webhook.get(unquote(channel), self._no_webhook)
         body = _admitted(door, headers)
         is_new = door.take(headers, body)
         shown = Received(duplicate=not is_new)
@@ -102,7 +102,7 @@ class ChannelRoutes:
         Events that are no message of a person are passed over. A channel that there isn't and a signature
         that is wrong are answered alike.
         """
-        door = self._doors.slack.get(unquote(channel), self._nobody_s_slack)
+        door = self._doors.slack.get(unquote(channel), self._no_slack)
         taken = door.take(_admitted(door, _headers(SLACK_HEADERS)))
         shown = SlackReceived(stored=taken.is_new, challenge=taken.challenge)
         return json_response(shown.to_wire(), status=STORED if taken.is_new else REPEATED)

@@ -1,7 +1,7 @@
 """Shows people that an answer is being written."""
 
-import asyncio
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from telegram import Bot
 from telegram.constants import ChatAction
@@ -9,7 +9,11 @@ from telegram.error import TelegramError
 
 from channels.adapters.telegram.backoff import fault_of
 from channels.timers import Timers, pause
+from channels.under_way import UnderWay
 from core.logs import get_logger
+
+if TYPE_CHECKING:
+    import asyncio
 
 REPEAT_MS = 4_000  # Telegram shows it for five seconds
 
@@ -31,27 +35,23 @@ class Typing:
         self._bot = bot
         self._timers = timers
         self._shown: dict[str, asyncio.Task[None]] = {}
-        self._ending: set[asyncio.Task[None]] = set()
+        self._under_way = UnderWay()
 
     def start(self, session_id: str, place: Place) -> None:
         """Show it until it is stopped."""
         self.stop(session_id)
-        self._shown[session_id] = asyncio.create_task(self._show(place))
+        self._shown[session_id] = self._under_way.begin(self._show(place))
 
     def stop(self, session_id: str) -> None:
         """Show it no more; fine when it is not shown."""
         task = self._shown.pop(session_id, None)
         if task is not None:
             task.cancel()
-            self._ending.add(task)
-            task.add_done_callback(self._ending.discard)
 
     async def close(self) -> None:
         """Show it nowhere any more."""
-        for session_id in tuple(self._shown):
-            self.stop(session_id)
-        if self._ending:
-            await asyncio.wait(set(self._ending))
+        self._shown.clear()
+        await self._under_way.wind_up(limit_s=0)
 
     async def _show(self, place: Place) -> None:
         while True:

@@ -10,6 +10,7 @@ from core.ids import (
     is_task_id,
     lane_id,
     new_client_session_id,
+    new_code,
     new_task_id,
     workspace_id,
     workspace_of_client_session,
@@ -77,3 +78,15 @@ def test_every_workspace_is_found_again_in_its_client_sessions(workspace: str):
 )
 def test_other_text_names_no_workspace(text: str):
     assert workspace_of_client_session(text) is None
+
+
+def test_a_code_has_nothing_that_is_mistaken_for_something_else():
+    drawn = new_code(10_000)
+
+    assert len(drawn) == 10_000
+    assert len(set(drawn)) == 32
+    assert not set(drawn) & set("0O1Il")
+
+
+def test_two_codes_differ():
+    assert new_code(32) != new_code(32)
