@@ -61,14 +61,15 @@ class ChannelBase(SilentHooks, ABC):
         self._bridge = bridge
         self._stop_listening = bridge.subscribe(self._engine)
 
-    def register_command(self, name: str, handler: CommandHandler) -> None:
+    def register_command(self, name: str, handler: CommandHandler, *, summary: str = "") -> None:
         """Answer a command here; one of the base's own is replaced.
 
         Args:
             name: without its slash; case does not matter.
             handler: gets the message and what follows the command. False lets the agent have it.
+            summary: what /help says of it, a few words.
         """
-        self._engine.commands.register(name, handler)
+        self._engine.commands.register(name, handler, summary=summary)
 
     async def handle_inbound(self, envelope: Envelope) -> None:
         """Do what a message asks for; returns when its own turn has ended.

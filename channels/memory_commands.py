@@ -25,6 +25,14 @@ USAGE: dict[MemoryKind, str] = {
 }
 
 
+SUMMARIES: dict[MemoryKind, str] = {
+    "remember": "have memory keep what follows",
+    "forget": "have memory lose what follows",
+    "dream": "tidy memory up",
+    "undo": "take back the change of memory that follows, such as r7",
+}
+
+
 class MemoryCommands:
     """Puts requests into the memory lane and answers when they have ended."""
 
@@ -32,8 +40,8 @@ class MemoryCommands:
         self._channel = channel
         self._lane = lane
         self._timers = timers
-        for kind in USAGE:
-            channel.register_command(kind, self._handler(kind))
+        for kind, summary in SUMMARIES.items():
+            channel.register_command(kind, self._handler(kind), summary=summary)
 
     def _handler(self, kind: MemoryKind) -> CommandHandler:
         async def ask(envelope: Envelope, rest: str) -> bool:

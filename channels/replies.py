@@ -1,6 +1,6 @@
 """What a channel says by itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from channels.config import ChannelConfig
@@ -28,11 +28,11 @@ UNEXPECTED = "something unexpected happened"
 STEER_NOTE = "[The previous request has been cancelled because of this newer message.]"
 
 
-def help_text(extra: Iterable[str], agent_commands: Sequence[AgentCommand], *, is_shared: bool) -> str:
+def help_text(extra: Mapping[str, str], agent_commands: Sequence[AgentCommand], *, is_shared: bool) -> str:
     """What can be asked.
 
     Args:
-        extra: names of further commands, without their slash.
+        extra: what further commands do, if that is told, by their names without the slash.
     """
     clear = "/clear confirm" if is_shared else "/clear"
     lines = [
@@ -42,7 +42,7 @@ def help_text(extra: Iterable[str], agent_commands: Sequence[AgentCommand], *, i
         "/who - who and where the agent is",
         "/status - the state of this session",
         "/cancel - stop the request that runs",
-        *(f"/{name}" for name in extra),
+        *(f"/{name} - {summary}" if summary else f"/{name}" for name, summary in extra.items()),
     ]
     if agent_commands:
         lines += ["", "Of the agent:"]

@@ -75,6 +75,17 @@ def workspaces_of(settings: Settings) -> Workspaces:
     return workspaces
 
 
+def workspaces_at_hand(settings: Settings, *, must_exist: bool = True) -> Workspaces:
+    """Workspaces of a command: as configured, else of the ``memlane up`` on this home, else this folder.
+
+    Raises:
+        ConfigError: one is missing, and ``must_exist``.
+    """
+    running = read_run_record(settings.home)
+    paths = settings.workspaces or (running.workspaces if running is not None else ())
+    return Workspaces(paths or (str(Path.cwd()),), must_exist=must_exist)
+
+
 def token_of(settings: Settings) -> str | None:
     """The owner's token of an installation that exists already; None if there is none.
 

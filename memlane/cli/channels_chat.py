@@ -36,6 +36,7 @@ from memlane.cli.task_output import printable
 from memlane.own_store import open_own_store
 from memlane.parts import own_command
 from memlane.run_record import read_run_record
+from memlane.site import workspaces_at_hand
 from memory.library import Library
 from memory.store import open_store
 
@@ -56,7 +57,7 @@ def chat(name: str | None, path: Path | None) -> Exit:
     """
     settings = _at_hand(load_settings(channels_file=path))
     configure_logs("error", process="chat")
-    workspaces = Workspaces(settings.workspaces or (str(Path.cwd()),))
+    workspaces = workspaces_at_hand(settings)
     config = _config(name, settings, workspaces)
     workspace = workspaces.by_path(config.cwd)
     if workspace is None:

@@ -98,6 +98,15 @@ async def test_how_a_channel_is_is_told_to_who_looks_on(redis_url):
     assert board.standings()[0].state == "unserved"
 
 
+async def test_an_earlier_failure_is_not_told_of_a_channel_that_was_left_in_good_order(redis_url):
+    site = Site(redis_url, faults=["connect"])
+    board = ChannelBoard(connect(redis_url), [KnownChannel("chat", "loopback", site.workspace)])
+    running = await site.serving()
+
+    assert await ended(running)
+    assert (board.standings()[0].state, board.standings()[0].reason) == ("unserved", None)
+
+
 async def test_why_an_adapter_could_not_serve_is_told(redis_url):
     site = Site(redis_url, faults=["connect"], pace=Pace(first_pause_s=60))
     running = asyncio.create_task(site.served.run())

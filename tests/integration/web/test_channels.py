@@ -60,7 +60,7 @@ def posted(
 
 
 def waiting(store):
-    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=1)]
+    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=None)]
 
 
 def test_a_signed_message_is_stored_and_a_repeat_known(app, store):

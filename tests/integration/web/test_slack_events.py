@@ -53,7 +53,7 @@ def posted(
 
 
 def waiting(store):
-    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=1)]
+    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=None)]
 
 
 def test_slack_tries_an_address_with_a_challenge(app, store):

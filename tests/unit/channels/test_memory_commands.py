@@ -75,6 +75,13 @@ async def test_what_changed_nothing_has_nothing_to_take_back():
     assert chat.texts == ["Nothing to forget."]
 
 
+async def test_help_says_what_the_commands_do():
+    chat, _ = opened()
+    await chat.say("/help")
+
+    assert "\n/remember - have memory keep what follows\n" in chat.texts[0]
+
+
 @pytest.mark.parametrize("command", ["/remember", "/forget ", "/undo"])
 async def test_without_words_it_says_what_is_missing(command):
     chat, lane = opened()

@@ -7,7 +7,7 @@ import pytest
 from channels.envelope import Attachment, Envelope, Target
 from channels.ledger import TurnRecord
 from channels.outbox import OutboundPart
-from channels.routes import Route
+from channels.routes import Route, RouteKey
 from events.chat.store import StoredPart, StoredTurn
 from memlane.channels.rows import (
     message_text,
@@ -31,7 +31,7 @@ MESSAGE = Envelope(
 )
 TURN = TurnRecord("turn-1", "s1", TARGET, "m1", ("r1",), 3)
 PART = OutboundPart("k1", TARGET, "one", "turn-1")
-ROUTES = {("chat", "u1", "c1"): Route("s1", TARGET, "/srv/work")}
+ROUTES: dict[RouteKey, Route] = {("chat", "u1", "c1"): Route("s1", TARGET, "/srv/work")}
 BROKEN = ["", "{", "[]", "7", "null", '{"text": "hello"}', '["a", "b", "c"]', "\u2028"]
 
 
