@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from channels.config import BlockStreaming
 from channels.replies import NOT_CANCELLED
 from tests.support.channels.scene import scene, settle
 from tests.support.channels.slow_stores import HeldLedger
@@ -106,6 +107,34 @@ async def test_a_piece_that_comes_while_the_turn_s_end_is_being_noted_is_not_tol
     await settle()
 
     assert chat.types == ["started", "completed"]
+
+
+async def test_an_answer_that_was_called_off_is_not_given_to_the_adapter():
+    chat = scene()
+    given = []
+    chat.channel.on_response_complete = lambda _chat, text, _session: given.append(text)
+    await chat.say("hello")
+    await chat.say("/cancel")
+    chat.bridge.answer("too late")
+    await settle()
+
+    assert given == []
+
+
+async def test_parts_of_a_block_that_were_not_begun_when_it_was_cancelled_are_not_sent():
+    chat = scene(block_streaming=BlockStreaming(4, 8, 0))
+    chat.channel.limit = 4
+    await chat.say("hello")
+    chat.channel.gate = asyncio.Event()
+    chat.bridge.write("abcdefgh")
+    await settle()
+    cancelling = await chat.say("/cancel")
+    chat.channel.gate.set()
+    await cancelling
+
+    assert "abcd" in chat.texts
+    assert "efgh" not in chat.texts
+    assert await chat.outbox.unsent() == ()
 
 
 async def test_a_delivery_that_fails_while_a_verdict_is_pending_has_failed_at_once():

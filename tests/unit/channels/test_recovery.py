@@ -252,6 +252,24 @@ async def test_wherever_a_process_ends_its_answer_arrives_whole_or_the_chat_is_t
     assert outcomes == {True, False}
 
 
+async def test_an_answer_on_its_way_that_can_t_be_sent_has_failed_and_no_part_of_it_follows():
+    chat = scene()
+    chat.channel.limit = 4
+    running = await chat.say("hello")
+    chat.channel.gate = asyncio.Event()
+    chat.bridge.answer("abcdefgh")
+    await settle()
+    running.cancel()
+    await settle()
+    chat.open()
+    chat.channel.refuses = 1
+    await chat.channel.recover()
+
+    assert chat.texts == []
+    assert [(event.type, event.phase) for event in chat.channel.events] == [("failed", "delivery")]
+    assert (await chat.outbox.unsent(), await chat.ledger.unfinished()) == ((), ())
+
+
 async def test_parts_of_a_turn_that_has_ended_are_given_up():
     chat = scene()
     target = chat.message("hello").target

@@ -6,6 +6,7 @@ import pytest
 
 from channels.volatile import VolatileRoutes
 from tests.support.channels.scene import scene, settle
+from tests.support.channels.scripted_bridge import AgentFailure
 
 
 class HeldMemory:
@@ -85,6 +86,20 @@ async def test_who_waited_for_a_session_that_could_not_be_opened_tries_again():
     await settle()
 
     assert chat.prompted == ["two"]
+
+
+async def test_who_waited_for_three_sessions_that_could_not_be_opened_has_the_fourth():
+    chat = scene(dispatch_mode="followup")
+    chat.bridge.openings = []
+    for text in ("one", "two", "three", "four"):
+        await chat.say(text)
+    for opening in range(3):
+        chat.bridge.openings[opening].set_exception(AgentFailure("not now"))
+        await settle()
+    chat.bridge.openings[3].set_result("s4")
+    await settle()
+
+    assert [(prompt.session_id, prompt.text) for prompt in chat.bridge.prompts] == [("s4", "four")]
 
 
 @pytest.mark.parametrize("bad", ["", None, 7])
@@ -181,6 +196,18 @@ async def test_a_session_that_was_cleared_or_given_up_is_not_restored(is_cleared
 
     assert chat.bridge.loaded == []
     assert chat.bridge.prompts[-1].session_id == "s2"
+
+
+async def test_a_session_that_was_restored_as_another_one_is_known_as_that_from_then_on():
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    chat.bridge.renamed = {"s1": "s1b"}
+    await restarted(chat)
+    await restarted(chat)
+
+    assert chat.bridge.loaded == ["s1", "s1b"]
 
 
 async def test_a_session_that_can_t_be_restored_is_replaced_by_the_next_message():
