@@ -6,10 +6,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from memlane.embedded import EmbeddedRedis
 from tests.support.memory import MemoryBase
 from tests.support.redis_server import running_redis
+
+# how long an example takes says what else the machine does
+settings.register_profile(
+    "unhurried", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

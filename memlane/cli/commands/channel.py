@@ -5,8 +5,6 @@ from typing import Annotated
 
 import typer
 
-from memlane.cli import options
-
 channel = typer.Typer(
     help="""Serve chat channels; chat at the terminal.
 
@@ -15,13 +13,16 @@ channel = typer.Typer(
     rich_markup_mode=None,
 )
 pairing = typer.Typer(
-    help="Let in who asked for it in a channel whose senderPolicy is pairing.",
+    help="""Let in who asks for it.
+
+    For channels whose senderPolicy is pairing.""",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 channel.add_typer(pairing, name="pairing")
 
 _Name = Annotated[str, typer.Argument(metavar="CHANNEL", show_default=False, help="A configured channel.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON, on one line.")]
 _File = Annotated[
     Path | None, typer.Option("--channels-file", metavar="FILE", help="Another file than the configured one.")
 ]
@@ -36,8 +37,11 @@ def run() -> None:
 
 
 @channel.command()
-def check(*, json: options.Json = False, channels_file: _File = None) -> None:
-    """Look at the configuration strictly; exit code 1 if anything is not as it should be."""
+def check(*, json: _Json = False, channels_file: _File = None) -> None:
+    """Tell all that is wrong with the configuration.
+
+    Exit code 1 if anything is; warnings count.
+    """
     from memlane.cli.channels_check import check_configuration
 
     raise typer.Exit(check_configuration(channels_file, as_json=json))
@@ -62,7 +66,7 @@ def chat(
 
 
 @pairing.command("list")
-def list_(name: _Name, *, json: options.Json = False, channels_file: _File = None) -> None:
+def list_(name: _Name, *, json: _Json = False, channels_file: _File = None) -> None:
     """List who waits and who was let in."""
     from memlane.cli.channels_pairing import show
 

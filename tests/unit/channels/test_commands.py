@@ -121,9 +121,9 @@ async def test_status_tells_how_things_are():
     )
 
 
-async def test_who_and_status_of_a_shared_session_are_for_those_who_are_listed():
+async def test_commands_of_a_shared_session_are_for_those_who_are_listed():
     settings = {"session_scope": "single", "allowed_users": ("boss",)} | LABELS
-    for command in ("/who", "/status", "/clear confirm", "/cancel"):
+    for command in ("/who", "/status", "/clear confirm", "/reset confirm", "/new confirm", "/cancel"):
         text = await answer_to(command, settings=settings, sender_id="u2")
 
         assert "authorized" in text
