@@ -1,6 +1,6 @@
 """What a channel says by itself."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 
 from channels.config import ChannelConfig
@@ -27,6 +27,15 @@ FAILED = "Sorry, that failed: {reason}"
 UNEXPECTED = "something unexpected happened"
 STEER_NOTE = "[The previous request has been cancelled because of this newer message.]"
 
+COMMANDS: Mapping[str, str] = {
+    "help": "what can be asked",
+    "clear": "start anew",
+    "who": "who and where the agent is",
+    "status": "the state of this session",
+    "cancel": "stop the request that runs",
+}
+"""What the commands that every channel has are good for."""
+
 
 def help_text(extra: Iterable[str], agent_commands: Sequence[AgentCommand], *, is_shared: bool) -> str:
     """What can be asked.
@@ -38,10 +47,8 @@ def help_text(extra: Iterable[str], agent_commands: Sequence[AgentCommand], *, i
     lines = [
         "Commands:",
         "/help - this text",
-        f"{clear} - start anew (also /reset, /new)",
-        "/who - who and where the agent is",
-        "/status - the state of this session",
-        "/cancel - stop the request that runs",
+        f"{clear} - {COMMANDS['clear']} (also /reset, /new)",
+        *(f"/{name} - {COMMANDS[name]}" for name in ("who", "status", "cancel")),
         *(f"/{name}" for name in extra),
     ]
     if agent_commands:

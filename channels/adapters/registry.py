@@ -4,6 +4,8 @@ import importlib
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from channels.adapters.slack import options as slack
+from channels.adapters.telegram import options as telegram
 from channels.base import ChannelBase
 from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
@@ -43,7 +45,7 @@ ADAPTERS: tuple[Adapter, ...] = (
         AdapterType(
             "telegram",
             required=frozenset({"token"}),
-            extra=frozenset({"apiUrl", "proxy", "pollTimeout", "registerCommands"}),
+            extra=telegram.OPTION_KEYS,
         ),
         "channels.adapters.telegram.channel",
     ),
@@ -51,8 +53,8 @@ ADAPTERS: tuple[Adapter, ...] = (
         AdapterType(
             "slack",
             required=frozenset({"token"}),
-            extra=frozenset({"appToken", "apiUrl", "proxy"}),
-            secrets=frozenset({"appToken"}),
+            extra=slack.OPTION_KEYS,
+            secrets=slack.SECRET_KEYS,
             session_scope="thread",
         ),
         "channels.adapters.slack.channel",
