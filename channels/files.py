@@ -86,13 +86,14 @@ class Files:
         if (media.size or 0) > MAX_FILE_BYTES:
             raise _LeftOut(TOO_LARGE)
         is_inline = media.type == "image" and (media.size or 0) <= MAX_INLINE_BYTES
-        if self._folder is None and not is_inline:
+        folder = None if is_inline else self._folder
+        if folder is None and not is_inline:
             raise _LeftOut(NOT_SAVED)
         content = await self._content(media)
         facts = {"type": media.type, "mime_type": media.mime_type, "file_name": place.name}
-        if is_inline:
+        if folder is None:
             return Attachment.model_validate(facts | {"data": base64.b64encode(content).decode()})
-        saved = await asyncio.to_thread(self._save, content, place)
+        saved = await asyncio.to_thread(_saved, content, folder, place)
         return Attachment.model_validate(facts | {"file_path": str(saved)})
 
     async def _content(self, media: Media) -> bytes:
@@ -102,21 +103,6 @@ class Files:
             is_too_large = isinstance(error, FileNotFetched) and error.is_too_large
             _log.warning("channel_file_not_fetched", reason=str(error) or "no answer in time")
             raise _LeftOut(TOO_LARGE if is_too_large else NOT_FETCHED) from None
-
-    def _save(self, content: bytes, place: Path) -> Path:
-        if self._folder is None:
-            raise AssertionError("only who has a folder saves")
-        path = self._folder / place
-        try:
-            remove_old(self._folder)
-            path.parent.mkdir(0o700, parents=True, exist_ok=True)
-            path.unlink(missing_ok=True)
-            path.touch(0o600, exist_ok=False)
-            path.write_bytes(content)
-        except OSError as error:
-            _log.warning("channel_file_not_saved", reason=error.strerror)
-            raise _LeftOut(NOT_SAVED) from None
-        return path
 
 
 def declined(media: Sequence[Media]) -> Fetched:
@@ -135,6 +121,21 @@ def remove_old(folder: Path) -> None:
     for one in folder.iterdir() if folder.exists() else ():
         if clock.wall_ms() - one.stat().st_mtime_ns // 1_000_000 > KEPT_MS:
             shutil.rmtree(one)
+
+
+def _saved(content: bytes, folder: Path, place: Path) -> Path:
+    """Where a file was saved, its owner's alone; what is too old in the folder is removed."""
+    path = folder / place
+    try:
+        remove_old(folder)
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.touch(0o600, exist_ok=False)
+        path.write_bytes(content)
+    except OSError as error:
+        _log.warning("channel_file_not_saved", reason=error.strerror)
+        raise _LeftOut(NOT_SAVED) from None
+    return path
 
 
 def base_name(sent: str | None, number: int) -> str:

@@ -27,6 +27,15 @@ FAILED = "Sorry, that failed: {reason}"
 UNEXPECTED = "something unexpected happened"
 STEER_NOTE = "[The previous request has been cancelled because of this newer message.]"
 
+COMMANDS: Mapping[str, str] = {
+    "help": "what can be asked",
+    "clear": "start anew",
+    "who": "who and where the agent is",
+    "status": "the state of this session",
+    "cancel": "stop the request that runs",
+}
+"""What the commands that every channel has are good for."""
+
 
 def help_text(extra: Mapping[str, str], agent_commands: Sequence[AgentCommand], *, is_shared: bool) -> str:
     """What can be asked.
@@ -38,10 +47,8 @@ def help_text(extra: Mapping[str, str], agent_commands: Sequence[AgentCommand], 
     lines = [
         "Commands:",
         "/help - this text",
-        f"{clear} - start anew (also /reset, /new)",
-        "/who - who and where the agent is",
-        "/status - the state of this session",
-        "/cancel - stop the request that runs",
+        f"{clear} - {COMMANDS['clear']} (also /reset, /new)",
+        *(f"/{name} - {COMMANDS[name]}" for name in ("who", "status", "cancel")),
         *(f"/{name} - {summary}" if summary else f"/{name}" for name, summary in extra.items()),
     ]
     if agent_commands:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from telegram import Update
 from telegram.error import TelegramError
 
+from channels import replies
 from channels.adapters.telegram.api import UNREADABLE, open_bot
 from channels.adapters.telegram.backoff import fault_of
-from channels.adapters.telegram.commands import COMMANDS
 from channels.adapters.telegram.envelopes import arrival_of
 from channels.adapters.telegram.files import TelegramFiles
 from channels.adapters.telegram.options import TelegramOptions, read_options
@@ -82,7 +82,7 @@ class TelegramChannel(ChannelBase):
             await self._bot.initialize()
             await self._bot.delete_webhook(drop_pending_updates=False)
             if self._options.register_commands:
-                await self._bot.set_my_commands(COMMANDS)
+                await self._bot.set_my_commands(tuple(replies.COMMANDS.items()))
         except TelegramError as error:
             raise self._unconnected(error) from None
         self._polling = asyncio.create_task(self._poller.run())
