@@ -6,7 +6,7 @@ import pytest
 
 from channels.config import BlockStreaming
 from channels.delivering import REPEAT_NOTE
-from channels.inflow import Inflow
+from channels.inflow import MAX_UNDER_WAY, Inflow
 from channels.outbox import OutboundPart
 from channels.replies import CANCELLED, INTERRUPTED
 from channels.volatile import VolatileInbox, VolatileLedger
@@ -111,6 +111,35 @@ async def test_stored_messages_are_handled_in_their_order_and_a_repeat_once():
 
     assert chat.prompted == ["one", "two"]
     assert chat.texts == ["first", "second"]
+
+
+class CountingInbox(VolatileInbox):
+    """Counts what was taken."""
+
+    taken = 0
+
+    async def take(self):
+        messages = await super().take()
+        self.taken += len(messages)
+        return messages
+
+
+async def test_no_more_than_a_thousand_messages_are_under_way_and_the_rest_waits_in_the_inbox():
+    chat, inbox = scene(dispatch_mode="followup"), CountingInbox()
+    for number in range(MAX_UNDER_WAY + 1):
+        await inbox.put(chat.message(f"message {number}"), keys=[f"k{number}"])
+    flow = Inflow(chat.channel, inbox)
+    running = asyncio.create_task(flow.run())
+    for _ in range(MAX_UNDER_WAY):
+        await asyncio.sleep(0)
+    await settle()
+    assert inbox.taken == MAX_UNDER_WAY
+    chat.bridge.answer("done")
+    await settle()
+
+    assert inbox.taken == MAX_UNDER_WAY + 1
+    running.cancel()
+    await flow.drain(limit_s=0)
 
 
 async def test_a_stored_message_that_fails_is_answered_with_the_failure():
