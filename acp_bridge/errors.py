@@ -1,7 +1,17 @@
 """What can go wrong between the worker and an agent child."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from core.acp import Usage
 from core.errors import DependencyError, StateError
+
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "model_unavailable": "the language model did not answer",
+        "model_rejected": "the language model rejected the request",
+    }
+)
 
 
 class AgentUnavailable(DependencyError):
@@ -50,7 +60,7 @@ class AgentFailed(DependencyError):
     def __init__(
         self, error_kind: str, *, details: str, stored_fence: int | None = None, usage: Usage | None = None
     ) -> None:
-        super().__init__(f"the agent answered with an error of kind {error_kind!r}")
+        super().__init__(_WORDS.get(error_kind, f"the agent answered with an error of kind {error_kind!r}"))
         self.error_kind = error_kind
         self.details = details
         self.stored_fence = stored_fence

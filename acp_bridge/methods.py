@@ -97,15 +97,20 @@ def _contract_part(result: Any) -> Any:
     return {name: value for name, value in result.items() if name in _CONTRACT_KEYS}
 
 
+def error_kind_of(answer: jsonrpc.ErrorResponse) -> str | None:
+    """The child's own word for what went wrong, at most 64 characters; None if it has none."""
+    kind = answer.data.get("errorKind") if isinstance(answer.data, dict) else None
+    return kind[:MAX_ERROR_KIND_CHARS] if isinstance(kind, str) and kind else None
+
+
 def _failure(answer: jsonrpc.ErrorResponse, *, ours: bool) -> AgentFailed:
     facts = answer.data if isinstance(answer.data, dict) else {}
-    kind = facts.get("errorKind")
-    if not isinstance(kind, str) or not kind:
-        kind = "managed_memory_unavailable" if answer.error_code == acp.UNAVAILABLE else "unspecified"
+    otherwise = "managed_memory_unavailable" if answer.error_code == acp.UNAVAILABLE else "unspecified"
+    kind = error_kind_of(answer) or otherwise
     details = facts.get("details", answer.message)
     fence, usage = (facts.get("storedFence"), facts.get("usage")) if ours else (None, None)
     return AgentFailed(
-        kind[:MAX_ERROR_KIND_CHARS],
+        kind,
         details=str(details)[:MAX_DETAILS_CHARS],
         stored_fence=fence if type(fence) is int else None,  # to Python, true is an int, too
         usage=_usage_in(usage),

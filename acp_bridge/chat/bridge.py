@@ -20,6 +20,7 @@ from acp_bridge.errors import (
     SessionBusy,
 )
 from acp_bridge.limits import Limits
+from acp_bridge.methods import error_kind_of
 from acp_bridge.process import Launch
 from acp_bridge.workspace_agent import WorkspaceAgent
 from core import acp, jsonrpc
@@ -248,7 +249,7 @@ def _result_of(answer: Answer | MemlaneError) -> Any:
     if isinstance(answer, MemlaneError):
         raise answer
     if isinstance(answer, jsonrpc.ErrorResponse):
-        raise AgentFailed(f"code {answer.error_code}", details=answer.message)
+        raise AgentFailed(error_kind_of(answer) or f"code {answer.error_code}", details=answer.message)
     return answer.result
 
 

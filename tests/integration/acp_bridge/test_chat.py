@@ -163,6 +163,15 @@ def test_an_error_of_the_agent_is_a_failure_and_the_session_goes_on(tmp_path):
     on(tmp_path, test)
 
 
+def test_why_there_is_no_answer_is_told_in_words(tmp_path):
+    async def test(bridge, heard, session):
+        away = steps(["fail", -32099, {"errorKind": "model_unavailable"}])
+        with pytest.raises(AgentFailed, match="^the language model did not answer$"):
+            await bridge.prompt(session, away)
+
+    on(tmp_path, test)
+
+
 def test_a_child_that_dies_under_a_prompt_fails_it_and_its_sessions_are_told_dead_once(tmp_path):
     async def test(bridge, heard, session):
         other = await bridge.new_session(str(tmp_path))
