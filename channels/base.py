@@ -8,12 +8,14 @@ from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
 from channels.engine import assemble
 from channels.envelope import Envelope
+from channels.health import ChannelHealth
 from channels.hooks import SilentHooks
 from channels.identity import ChannelRuntimeIdentity, ChannelRuntimeMemoryScope
 from channels.lifecycle import ChannelTaskLifecycleEvent
 from channels.local_commands import CommandHandler
 from channels.parts import ChannelParts
 from channels.recovery import recover
+from core.clock import wall_ms
 
 
 class ChannelBase(SilentHooks, ABC):
@@ -31,6 +33,12 @@ class ChannelBase(SilentHooks, ABC):
         self._bridge = bridge
         self._engine = assemble(config, self, bridge=lambda: self._bridge, parts=parts)
         self._stop_listening = bridge.subscribe(self._engine)
+        self._health = ChannelHealth("connected", wall_ms())
+
+    @property
+    def health(self) -> ChannelHealth:
+        """How it is with receiving messages; here nothing can keep them away."""
+        return self._health
 
     @property
     def name(self) -> str:
@@ -53,14 +61,15 @@ class ChannelBase(SilentHooks, ABC):
         self._bridge = bridge
         self._stop_listening = bridge.subscribe(self._engine)
 
-    def register_command(self, name: str, handler: CommandHandler) -> None:
+    def register_command(self, name: str, handler: CommandHandler, *, summary: str = "") -> None:
         """Answer a command here; one of the base's own is replaced.
 
         Args:
             name: without its slash; case does not matter.
             handler: gets the message and what follows the command. False lets the agent have it.
+            summary: what /help says of it, a few words.
         """
-        self._engine.commands.register(name, handler)
+        self._engine.commands.register(name, handler, summary=summary)
 
     async def handle_inbound(self, envelope: Envelope) -> None:
         """Do what a message asks for; returns when its own turn has ended.
@@ -78,7 +87,7 @@ class ChannelBase(SilentHooks, ABC):
         self._engine.workings.observer.listeners.append(listener)
 
     async def recover(self) -> None:
-        """After a start, before the first message: go on where an earlier process stopped.
+        """Once connected, before the first message: go on where an earlier process stopped.
 
         Sessions are routed to as before, answers that were on their way are sent, turns that were cut off
         have failed and their chats are told so.
@@ -87,7 +96,7 @@ class ChannelBase(SilentHooks, ABC):
         await recover(self._engine.workings)
 
     async def close(self) -> None:
-        """Listen no more to the agent, and wait for what is still to be noted."""
+        """Listen no more to the agent, and wait for what is still to be noted, a few seconds each."""
         self._stop_listening()
         await self._engine.finish()
 
@@ -126,7 +135,7 @@ class ChannelBase(SilentHooks, ABC):
 
     @abstractmethod
     async def disconnect(self) -> None:
-        """Receive no more messages. Fine when it is not connected."""
+        """Receive no more messages; answers can be sent until it is closed. Fine when it is not connected."""
 
     async def watch(self) -> None:
         """Wait until no more messages can be received, for as long as the channel is not connected anew.

@@ -1,6 +1,7 @@
 """Calling off a turn: by command, by a newer message, with its session, or because its time is up."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from channels.lifecycle import CancelReason
@@ -12,6 +13,7 @@ from core.logs import get_logger
 
 SETTLE_LIMIT_MS = 3_000
 TIMEOUT_GRACE_MS = 5_000
+CANCELLED_LIMIT_MS = 30_000
 
 _log = get_logger(__name__)
 
@@ -19,10 +21,24 @@ _log = get_logger(__name__)
 class Canceller:
     """Decides which of cancellation and answer comes first; design page "Channel layer", 4.4."""
 
-    def __init__(self, workings: Workings) -> None:
+    def __init__(self, workings: Workings, *, on_overdue: Callable[[Turn], None]) -> None:
+        """Bind the parts.
+
+        Args:
+            on_overdue: is told when a turn's time is up.
+        """
         self._workings = workings
+        self._on_overdue = on_overdue
         self._observer = workings.observer
         self._timers = workings.parts.timers
+
+    def give_time(self, turn: Turn, limit_ms: int) -> None:
+        """Let a turn take so long from now on; one that is cancelled meanwhile gets half a minute to end.
+
+        Behind an agent that heeds no cancellation a message would wait as long as for an answer otherwise.
+        """
+        turn.disarm()
+        turn.disarm = self._timers.call_later(limit_ms, lambda: self._on_overdue(turn))
 
     async def by_command(self, turn: Turn) -> bool:
         """Cancel a turn if the agent can be told in time.
@@ -49,7 +65,7 @@ class Canceller:
         turn.is_cancelled = True
         self._silence(turn)
         self._ask(turn, reason)
-        self._observer.cancelled(turn, reason)
+        self._tell(turn, reason)
 
     async def by_timeout(self, turn: Turn) -> bool:
         """Cancel a turn whose time is up, after the agent was told or a grace.
@@ -105,6 +121,11 @@ class Canceller:
         self._silence(turn)
         if reason == "cancel_command":
             self._drop_what_it_collects(turn)
+        self._tell(turn, reason)
+
+    def _tell(self, turn: Turn, reason: CancelReason) -> None:
+        if turn.cancel_reason is None:
+            self.give_time(turn, CANCELLED_LIMIT_MS)
         self._observer.cancelled(turn, reason)
 
     def _drop_what_it_collects(self, turn: Turn) -> None:

@@ -82,6 +82,7 @@ def _refusals(
     while True:
         try:
             read = read_channel(name, raw, environment=environment, cwd=cwd, types=types)
+            next(one for one in types if one.name == read.config.type).examine(read.config)
         except ChannelConfigInvalid as error:
             place, _, message = str(error).removeprefix(path).partition(": ")
             yield Finding(path + place, message)

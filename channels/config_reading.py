@@ -1,7 +1,7 @@
 """Reads the configuration of channels: lenient where a mistake does no harm, and then it warns."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -46,6 +46,7 @@ class AdapterType:
         extra: further keys that it takes.
         secrets: those of ``extra`` that are secret, and may stand in the environment.
         session_scope: what holds when none is configured.
+        examine: raises ``ChannelConfigInvalid`` for what only the adapter knows to be wrong.
     """
 
     name: str
@@ -53,6 +54,7 @@ class AdapterType:
     extra: frozenset[str] = frozenset()
     secrets: frozenset[str] = frozenset()
     session_scope: SessionScope = "user"
+    examine: Callable[[ChannelConfig], object] = lambda _config: None
 
 
 @dataclass(frozen=True, slots=True)

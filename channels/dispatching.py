@@ -7,7 +7,7 @@ from channels.cancelling import Canceller
 from channels.envelope import Attachment, Envelope
 from channels.sanitizing import error_text, sender_name
 from channels.session_line import Buffered, SessionLine
-from channels.turn import Turn
+from channels.turn import NOTHING, Said, Turn
 from channels.turn_run import QueuedTurn, TurnRunner
 from channels.turn_text import TurnText
 from channels.under_way import UnderWay
@@ -35,21 +35,16 @@ class Dispatcher:
         Raises:
             Exception: what its own turn raised.
         """
-        text, active = turn.text, line.active
+        said, active = Said(turn.text, turn.images), line.active
         if active is not None:
             mode = self._workings.config.dispatch_mode_in(envelope.chat_id, is_group=envelope.is_group)
             if mode == "collect":
-                await self._collect(line, Buffered(text, envelope, turn.images))
+                await self._collect(line, Buffered(turn.text, envelope, turn.images))
                 return
+            unheard = active.said if not (active.has_asked or active.is_cancelled) else NOTHING
             if mode == "steer" and self._steers(line, active, envelope):
-                text = f"{replies.STEER_NOTE}\n\n{text}"
-        queued = QueuedTurn(
-            envelope,
-            text,
-            turn.images,
-            generation=line.generation,
-            is_command=is_command,
-        )
+                said = _in_place_of(unheard, said)
+        queued = QueuedTurn(envelope, said, generation=line.generation, is_command=is_command)
         try:
             await line.enqueue(lambda: self._runner.run(line, queued))
         finally:
@@ -83,6 +78,12 @@ class Dispatcher:
         line.disarm_steer_timer = self._workings.parts.timers.call_later(STEER_LOOK_MS, look)
 
 
+def _in_place_of(unheard: Said, said: Said) -> Said:
+    """What is said after a turn that it cancelled, of which the agent may not have heard yet."""
+    parts = (unheard.text, replies.STEER_NOTE, said.text)
+    return Said("\n\n".join(part for part in parts if part), (*unheard.images, *said.images))
+
+
 class Collected:
     """Hands what was collected during a turn to the inbound flow, as one message a chat."""
 
@@ -105,13 +106,9 @@ class Collected:
         for messages in by_chat.values():
             self._under_way.begin(self._enter(line.session_id, messages))
 
-    def cancel(self) -> None:
+    async def close(self) -> None:
         """Give up what is under way, as when the process ends."""
-        self._under_way.cancel()
-
-    async def settle(self) -> None:
-        """Wait for all that is under way."""
-        await self._under_way.settle()
+        await self._under_way.wind_up(limit_s=0)
 
     async def _enter(self, session_id: str, messages: Sequence[Buffered]) -> None:
         merged = _merged(messages)

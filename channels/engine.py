@@ -69,7 +69,7 @@ class Engine:
     def __init__(self, workings: Workings) -> None:
         """Use ``assemble`` instead."""
         self.workings = workings
-        self._canceller = Canceller(workings)
+        self._canceller = Canceller(workings, on_overdue=self._expire_soon)
         self._clearer = Clearer(workings, self._canceller)
         commands = LocalCommands(workings, self._canceller, self._clearer)
         self.commands = commands.table
@@ -77,7 +77,6 @@ class Engine:
         runner = TurnRunner(
             workings,
             self._canceller,
-            on_timeout=self._expire_soon,
             on_end=self._collected.drain,
             re_route=self.enter,
         )
@@ -101,6 +100,9 @@ class Engine:
         line = works.lines.of(session_id)
         is_command = self._is_recognized(envelope, session_id)
         turn = render_turn(envelope, config=works.config, is_recognized=is_command)
+        if not turn.text.strip() and not turn.images:  # nothing that an agent could answer
+            await works.settler.settle(envelope.receipts, "dropped")
+            return
         await self._dispatcher.dispatch(line, envelope, turn, is_command=is_command)
 
     async def tell_failure(self, envelope: Envelope, error: Exception) -> None:
@@ -110,12 +112,12 @@ class Engine:
         await self.workings.settler.settle(envelope.receipts, "failed")
 
     async def finish(self) -> None:
-        """Give up what nobody waits for, and wait for what is still to be noted or told."""
-        self._collected.cancel()
-        self._expiring.cancel()
-        await self._collected.settle()
-        await self.workings.settler.finish()
-        await self.workings.observer.settle()
+        """Give up what nobody waits for, and wait for what is still to be noted or told, but not long."""
+        grace_s = self.workings.parts.grace_s
+        await self._collected.close()
+        await self._expiring.wind_up(limit_s=0)
+        await self.workings.settler.finish(limit_s=grace_s)
+        await self.workings.observer.finish(limit_s=grace_s)
 
     def text_chunk(self, session_id: str, chunk: str) -> None:
         """Turns listen for themselves."""
@@ -134,7 +136,7 @@ class Engine:
         self.workings.router.forget(session_id)
         line = self.workings.lines.find(session_id)
         if line is not None:
-            line.is_retired = True
+            line.retire()
             self.workings.lines.drop_if_idle(session_id)
 
     async def _is_admitted(self, envelope: Envelope) -> bool:
@@ -179,6 +181,6 @@ class Engine:
         """Route nobody to a wedged turn's session any more; what waits there gets another one."""
         self.workings.router.forget(turn.session_id)
         line = self.workings.lines.of(turn.session_id)
-        line.is_retired = True
+        line.retire()
         self._clearer.evict(turn)
         await self.workings.router.save()

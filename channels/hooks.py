@@ -1,12 +1,15 @@
 """What an adapter may observe of turns: called by the engine, never able to stop it."""
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from channels.lifecycle import ChannelTaskLifecycleEvent, SeenToolCall
+from channels.under_way import UnderWay
 from core.logs import get_logger
+
+if TYPE_CHECKING:
+    import asyncio
 
 Hooked = Awaitable[None] | None
 
@@ -64,7 +67,7 @@ class HookRunner:
     """Calls hooks without waiting for them; what they raise is logged."""
 
     def __init__(self) -> None:
-        self._running: set[asyncio.Future[None]] = set()
+        self._running = UnderWay()
 
     def fire(self, told: Callable[[str], str], hook: Callable[..., Hooked], *arguments: Any) -> None:
         """Call a hook.
@@ -78,17 +81,19 @@ class HookRunner:
             _log.error(told(str(error)))
             return
         if inspect.isawaitable(outcome):
-            future = asyncio.ensure_future(outcome)
-            self._running.add(future)
-            future.add_done_callback(lambda done: self._ended(done, told))
+            task = self._running.begin(_outcome_of(outcome))
+            task.add_done_callback(lambda done: _tell(done, told))
 
-    async def settle(self) -> None:
-        """Wait until all that were called have returned."""
-        while self._running:
-            await asyncio.wait(set(self._running))
+    async def finish(self, *, limit_s: float) -> None:
+        """Wait until all that were called have returned; what has not by then is cut off."""
+        await self._running.wind_up(limit_s=limit_s)
 
-    def _ended(self, future: "asyncio.Future[None]", told: Callable[[str], str]) -> None:
-        self._running.discard(future)
-        error = None if future.cancelled() else future.exception()
-        if error is not None:
-            _log.error(told(str(error)))
+
+async def _outcome_of(hooked: Awaitable[None]) -> None:
+    await hooked
+
+
+def _tell(task: "asyncio.Task[None]", told: Callable[[str], str]) -> None:
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        _log.error(told(str(error)))

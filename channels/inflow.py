@@ -34,9 +34,7 @@ class Inflow:
 
     async def drain(self, *, limit_s: float) -> None:
         """Let what is under way end, and cut off what does not in time: the next start tells of it."""
-        await self._under_way.settle_some(limit_s=limit_s)
-        self._under_way.cancel()
-        await self._under_way.settle()
+        await self._under_way.wind_up(limit_s=limit_s)
 
     async def _see_through(self, envelope: Envelope) -> None:
         try:

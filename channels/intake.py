@@ -50,8 +50,7 @@ class Intake:
 
     async def close(self) -> None:
         """Say no more; what was not said yet is not."""
-        self._complaints.cancel()
-        await self._complaints.settle()
+        await self._complaints.wind_up(limit_s=0)
 
     async def _fetched(self, arrival: Arrival) -> Fetched:
         envelope = arrival.envelope

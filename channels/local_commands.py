@@ -15,16 +15,19 @@ CommandHandler = Callable[[Envelope, str], Awaitable[bool]]
 
 @dataclass(slots=True)
 class CommandTable:
-    """Handlers by name, in lower case."""
+    """Handlers by name, in lower case.
+
+    Attributes:
+        extra: what /help says of commands beside those that every channel has; empty for the name alone.
+    """
 
     handlers: dict[str, CommandHandler] = field(default_factory=dict)
-    extra: list[str] = field(default_factory=list)
+    extra: dict[str, str] = field(default_factory=dict)
 
-    def register(self, name: str, handler: CommandHandler) -> None:
-        """Add a command beside those that every channel has; listed by /help."""
+    def register(self, name: str, handler: CommandHandler, *, summary: str) -> None:
+        """Add a command, or replace one."""
         self.handlers[name.lower()] = handler
-        if name.lower() not in self.extra:
-            self.extra.append(name.lower())
+        self.extra[name.lower()] = summary
 
 
 class LocalCommands:

@@ -25,6 +25,14 @@ USAGE: dict[MemoryKind, str] = {
 }
 
 
+SUMMARIES: dict[MemoryKind, str] = {
+    "remember": "have memory keep what follows",
+    "forget": "have memory lose what follows",
+    "dream": "tidy memory up",
+    "undo": "take back the change of memory that follows, such as r7",
+}
+
+
 class MemoryCommands:
     """Puts requests into the memory lane and answers when they have ended."""
 
@@ -32,8 +40,8 @@ class MemoryCommands:
         self._channel = channel
         self._lane = lane
         self._timers = timers
-        for kind in USAGE:
-            channel.register_command(kind, self._handler(kind))
+        for kind, summary in SUMMARIES.items():
+            channel.register_command(kind, self._handler(kind), summary=summary)
 
     def _handler(self, kind: MemoryKind) -> CommandHandler:
         async def ask(envelope: Envelope, rest: str) -> bool:
@@ -51,6 +59,9 @@ class MemoryCommands:
         saying = self._say_later(envelope)
         try:
             report = await self._lane.ask(request)
+        except asyncio.CancelledError:
+            saying.give_up()
+            raise
         except (InputError, StateError) as error:
             return f"That was not taken: {quoted(str(error), MAX_REASON_CHARACTERS)}"
         except MemlaneError as error:
@@ -76,8 +87,13 @@ class _Saying:
 
         self._call_off = timers.call_later(PATIENCE_MS, say)
 
+    def give_up(self) -> None:
+        """Say nothing more, not even what is being said."""
+        if self._task is not None:
+            self._task.cancel()
+
     async def call_off(self) -> None:
-        """Say nothing any more; what is being said is said before this returns."""
+        """Say nothing any more; what is being said is said before this returns, unless it was given up."""
         self._call_off()
         if self._task is not None:
             await asyncio.wait({self._task})

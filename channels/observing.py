@@ -105,9 +105,9 @@ class Observer:
         """Tell that a turn is over, whatever became of it."""
         self._fire("onPromptEnd threw in finally", self._hooks.on_prompt_end, turn)
 
-    async def settle(self) -> None:
-        """Wait until all hooks have returned."""
-        await self._runner.settle()
+    async def finish(self, *, limit_s: float) -> None:
+        """Wait until all hooks have returned; what has not by then is cut off."""
+        await self._runner.finish(limit_s=limit_s)
 
     def _common(self, turn: Turn) -> dict[str, object]:
         envelope = turn.envelope

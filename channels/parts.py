@@ -12,6 +12,7 @@ from channels.timers import LoopTimers, Timers
 from channels.volatile import VolatileLedger, VolatileOutbox, VolatileRoutes
 
 TURN_LIMIT_MS = 600_000
+GRACE_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class ChannelParts:
         memory: what is remembered; None where nobody is told.
         files: absolute path of the folder for what comes with messages; None where nothing is saved.
         turn_limit_ms: how long a turn may take, milliseconds.
+        grace_s: how long a channel that is closed waits for storage, and for its adapter's hooks, seconds.
     """
 
     pairing: Pairing
@@ -32,3 +34,4 @@ class ChannelParts:
     files: Path | None = None
     timers: Timers = field(default_factory=LoopTimers)
     turn_limit_ms: int = TURN_LIMIT_MS
+    grace_s: float = GRACE_S

@@ -45,8 +45,10 @@ class PermissionRelay:
         self._channel = channel
         self._timers = timers
         self._waiting: dict[str, _Waiting] = {}
-        channel.register_command("approve", self._handler("allow_once"))
-        channel.register_command("deny", self._handler("reject_once"))
+        channel.register_command(
+            "approve", self._handler("allow_once"), summary="allow what the agent asks for"
+        )
+        channel.register_command("deny", self._handler("reject_once"), summary="refuse it")
 
     async def decide(self, request: PermissionRequest) -> str | None:
         """Have the people decide; the id of what they chose, None if nobody answered within five minutes.

@@ -1,6 +1,6 @@
 """What a channel says by itself."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
 from channels.config import ChannelConfig
@@ -37,11 +37,11 @@ COMMANDS: Mapping[str, str] = {
 """What the commands that every channel has are good for."""
 
 
-def help_text(extra: Iterable[str], agent_commands: Sequence[AgentCommand], *, is_shared: bool) -> str:
+def help_text(extra: Mapping[str, str], agent_commands: Sequence[AgentCommand], *, is_shared: bool) -> str:
     """What can be asked.
 
     Args:
-        extra: names of further commands, without their slash.
+        extra: what further commands do, if that is told, by their names without the slash.
     """
     clear = "/clear confirm" if is_shared else "/clear"
     lines = [
@@ -49,7 +49,7 @@ def help_text(extra: Iterable[str], agent_commands: Sequence[AgentCommand], *, i
         "/help - this text",
         f"{clear} - {COMMANDS['clear']} (also /reset, /new)",
         *(f"/{name} - {COMMANDS[name]}" for name in ("who", "status", "cancel")),
-        *(f"/{name}" for name in extra),
+        *(f"/{name} - {summary}" if summary else f"/{name}" for name, summary in extra.items()),
     ]
     if agent_commands:
         lines += ["", "Of the agent:"]

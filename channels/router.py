@@ -124,6 +124,7 @@ class Router:
             if session_id not in self._died:
                 self._routes[key] = Route(session_id, envelope.target, self._config.cwd)
                 await self.save()
+            if session_id not in self._died:  # nor while it was saved, which takes as long as the store does
                 return session_id
         raise AgentSessionFailed("the agent's sessions died while they were opened")
 

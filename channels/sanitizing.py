@@ -33,8 +33,8 @@ def quoted(text: str, max_characters: int) -> str:
 
 def prompt_text(text: str) -> str:
     """What somebody says where several do: on one line, and no part of it can pass for a sender's tag."""
-    untagged = _TAG.sub(lambda tag: _TAG_MARKS.sub("", tag[0]), _blanked(text, ()))
-    return _blanked(untagged, _C0_AND_DEL)
+    line = _blanked(_untagged(_blanked(text, ())), _C0_AND_DEL)
+    return _untagged(line)  # what began on a line before may have become a tag with what was left of one
 
 
 def block_text(text: str) -> str:
@@ -50,6 +50,10 @@ def path_text(text: str) -> str:
 def log_text(text: str, max_characters: int) -> str:
     r"""Text for a line of a log: cut to so many characters, then each newline becomes a visible ``\n``."""
     return _blanked(text[:max_characters].replace("\n", "\\n"), _C0_AND_DEL)
+
+
+def _untagged(text: str) -> str:
+    return _TAG.sub(lambda tag: _TAG_MARKS.sub("", tag[0]), text)
 
 
 def error_text(text: str) -> str:

@@ -32,7 +32,6 @@ class SessionLine:
 
     Attributes:
         generation: grows when what waits is not wanted any more.
-        is_retired: the session is of no use any more; what waits belongs into another one.
         is_instructed: whether the agent was told the context, or the turn that runs tells it.
         disarm_steer_timer: calls off the look at whether a steered turn is still active.
     """
@@ -40,11 +39,18 @@ class SessionLine:
     session_id: str
     generation: int = 0
     active: Turn | None = None
-    is_retired: bool = False
     is_instructed: bool = False
     buffer: list[Buffered] = field(default_factory=list)
     disarm_steer_timer: Callable[[], None] | None = None
     _tail: "asyncio.Task[None] | None" = None
+    _retirement: "asyncio.Future[None]" = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    @property
+    def is_retired(self) -> bool:
+        """Whether the session is of no use any more; what waits belongs into another one."""
+        return self._retirement.done()
 
     @property
     def is_idle(self) -> bool:
@@ -52,16 +58,24 @@ class SessionLine:
         return self.active is None and not self.buffer and (self._tail is None or self._tail.done())
 
     def enqueue(self, run: Callable[[], Coroutine[Any, Any, None]]) -> "asyncio.Task[None]":
-        """Have something run after all that waits; an error of what was before changes nothing."""
+        """Have something run after all that waits; an error of what was before changes nothing.
+
+        Once the line is retired nothing waits any more: all that did goes on at once, in its order.
+        """
         before = self._tail
 
         async def in_turn() -> None:
             if before is not None:
-                await asyncio.wait({before})
+                await asyncio.wait({before, self._retirement}, return_when=asyncio.FIRST_COMPLETED)
             await run()
 
         self._tail = asyncio.create_task(in_turn())
         return self._tail
+
+    def retire(self) -> None:
+        """Use the session no more."""
+        if not self._retirement.done():
+            self._retirement.set_result(None)
 
     def has_room(self, text: str) -> bool:
         """Whether one more message can be collected; one always can, so that none is too long."""

@@ -28,6 +28,6 @@ class Settler:
         """Note a turn's outcome, and with it what became of its messages."""
         await self._ledger.end(turn.record, terminal, reason=reason)
 
-    async def finish(self) -> None:
-        """Wait for all that was to be settled soon."""
-        await self._under_way.settle()
+    async def finish(self, *, limit_s: float) -> None:
+        """Wait for what was to be settled soon; what is not by then is handed out once more."""
+        await self._under_way.wind_up(limit_s=limit_s)

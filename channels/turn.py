@@ -1,16 +1,35 @@
 """One prompt of a session, from its start to its end, and what may still become of it."""
 
 import asyncio
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
 
 from channels.envelope import Envelope
 from channels.ledger import TurnRecord
+from core.chat import PromptImage
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from channels.bridge import AgentBridge
     from channels.lifecycle import CancelReason
     from channels.streamer import BlockStreamer
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What people said, without the context that the agent is told with it."""
+
+    text: str = ""
+    images: tuple[PromptImage, ...] = ()
+
+
+NOTHING = Said()
+
+
+def _nothing() -> None:
+    """Before a turn has a time there is nothing to call off."""
 
 
 class Turn:
@@ -20,6 +39,8 @@ class Turn:
         id: names it for ever.
         envelope: the message that it answers.
         generation: of the session when it was asked for.
+        said: what people said, as the agent is asked it.
+        has_asked: whether the agent was asked, or is now.
         is_cancelled: nothing of it may be told or delivered any more.
         cancel_pending: whether it is cancelled is being found out; what the agent writes is held meanwhile.
         cancel_request: whether the agent could be told to stop, shared by all who ask; None before anybody
@@ -31,16 +52,21 @@ class Turn:
         is_evicted: somebody gave up waiting for it and has told its end.
         bridge: the one that it was prompted through, None before.
         held: what the agent wrote while a cancellation was pending.
+        disarm: calls off the look at whether its time is up.
         numbers: name the pieces of its answer, each one once.
         done: set after its cleanup.
         abandoned: set when nobody waits for the agent's answer any more.
     """
 
-    def __init__(self, turn_id: str, session_id: str, envelope: Envelope, *, generation: int) -> None:
+    def __init__(
+        self, turn_id: str, session_id: str, envelope: Envelope, *, generation: int, said: Said = NOTHING
+    ) -> None:
         self.id = turn_id
         self.session_id = session_id
         self.envelope = envelope
         self.generation = generation
+        self.said = said
+        self.has_asked = False
         self.is_cancelled = False
         self.cancel_pending = False
         self.cancel_request: asyncio.Task[bool] | None = None
@@ -52,6 +78,7 @@ class Turn:
         self.bridge: AgentBridge | None = None
         self.streamer: BlockStreamer | None = None
         self.held: list[str] = []
+        self.disarm: Callable[[], None] = _nothing
         self.numbers = count()
         loop = asyncio.get_running_loop()
         self.done: asyncio.Future[None] = loop.create_future()

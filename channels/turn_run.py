@@ -12,10 +12,10 @@ from channels.errors import TurnCalledOff
 from channels.observing import Observer
 from channels.sanitizing import sender_name
 from channels.session_line import SessionLine
-from channels.turn import Turn
+from channels.turn import Said, Turn
 from channels.turn_output import TurnOutput
 from channels.workings import Workings
-from core.chat import PromptImage, ToolCall
+from core.chat import ToolCall
 from core.ids import new_uuid
 from core.logs import get_logger
 
@@ -30,14 +30,13 @@ class QueuedTurn:
     """A message that waits for its turn.
 
     Attributes:
-        text: as it will be prompted, without context.
+        said: as it will be prompted, without context.
         generation: of the session when it was queued; another one means that it is not wanted any more.
         is_command: whether it has to reach the agent as it is, without what was said before in its group.
     """
 
     envelope: Envelope
-    text: str
-    images: tuple[PromptImage, ...]
+    said: Said
     generation: int
     is_command: bool = False
 
@@ -50,14 +49,12 @@ class TurnRunner:
         workings: Workings,
         canceller: Canceller,
         *,
-        on_timeout: Callable[[Turn], None],
         on_end: Callable[[SessionLine], None],
         re_route: Callable[[Envelope], Awaitable[None]],
     ) -> None:
         """Bind the parts.
 
         Args:
-            on_timeout: is told when a turn's time is up.
             on_end: is told when a session's active turn has gone.
             re_route: has a message answered whose session was given up before its turn.
         """
@@ -65,7 +62,6 @@ class TurnRunner:
         self._canceller = canceller
         self._context = FirstTurnContext(workings)
         self.output = TurnOutput(workings)
-        self._on_timeout = on_timeout
         self._on_end = on_end
         self._re_route = re_route
 
@@ -77,22 +73,19 @@ class TurnRunner:
             Exception: what prompt or delivery raised, after it was told as the turn's failure.
         """
         line.disarm()
-        if self._is_dropped(line, queued):
-            return
-        if line.is_retired:
-            await self._re_route(queued.envelope)
+        if await self._belongs_elsewhere(line, queued):
             return
         claims = not line.is_instructed
         line.is_instructed = True
         context = await self._context.render(line, queued.envelope) if claims else ""
-        if self._is_dropped(line, queued):
+        if await self._belongs_elsewhere(line, queued):
             return
         history = "" if queued.is_command else self._workings.history.take(queued.envelope)
-        text = "\n\n".join(part for part in (context, history, queued.text) if part)
-        turn = Turn(new_uuid(), line.session_id, queued.envelope, generation=queued.generation)
+        said = Said(_joined(history, queued.said.text), queued.said.images)
+        turn = Turn(new_uuid(), line.session_id, queued.envelope, generation=queued.generation, said=said)
         line.active = turn
         try:
-            await self._prompted(turn, text, queued.images)
+            await self._prompted(turn, context)
         except asyncio.CancelledError:  # the process ends: what waits is for the next one
             self._clean_up(line, turn)
             raise
@@ -101,25 +94,31 @@ class TurnRunner:
             raise
         self._conclude(line, turn, claims_context=claims)
 
-    def _is_dropped(self, line: SessionLine, queued: QueuedTurn) -> bool:
-        if queued.generation == line.generation:
-            return False
+    async def _belongs_elsewhere(self, line: SessionLine, queued: QueuedTurn) -> bool:
+        """Whether the turn is not to run here: it is dropped, or has run where its session went."""
         envelope = queued.envelope
-        who = sender_name(envelope.sender_name)
-        _log.info(f"dropped queued turn from {who}", session=line.session_id)
-        self._workings.settler.settle_soon(envelope.receipts, "dropped")
-        return True
+        if queued.generation != line.generation:
+            who = sender_name(envelope.sender_name)
+            _log.info(f"dropped queued turn from {who}", session=line.session_id)
+            self._workings.settler.settle_soon(envelope.receipts, "dropped")
+            return True
+        if line.is_retired:
+            await self._re_route(envelope)
+            return True
+        return False
 
-    async def _prompted(self, turn: Turn, text: str, images: tuple[PromptImage, ...]) -> None:
-        works = self._workings
-        call_off = works.parts.timers.call_later(works.parts.turn_limit_ms, lambda: self._on_timeout(turn))
+    async def _prompted(self, turn: Turn, context: str) -> None:
+        works, text = self._workings, _joined(context, turn.said.text)
+        self._canceller.give_time(turn, works.parts.turn_limit_ms)
         works.observer.started(turn)
         turn.streamer = self.output.streamer(turn)
         bridge = turn.bridge = works.bridge()
         stop_listening = bridge.subscribe(_ChunkListener(turn, works.observer))
         try:
             await works.parts.ledger.begin(turn.record)
-            answer = await self._answer(turn, lambda: bridge.prompt(turn.session_id, text, images=images))
+            answer = await self._answer(
+                turn, lambda: bridge.prompt(turn.session_id, text, images=turn.said.images)
+            )
             await self._settle(turn)
             await self.output.deliver(turn, answer)
             if not turn.is_delivering:
@@ -131,13 +130,14 @@ class TurnRunner:
             await self._complete(turn)
         finally:
             stop_listening()
-            call_off()
+            turn.disarm()
 
     @staticmethod
     async def _answer(turn: Turn, ask: Callable[[], Coroutine[Any, Any, str]]) -> str:
         """The agent's answer; empty for a turn for which nobody waits any more."""
         if turn.is_cancelled:
             return ""
+        turn.has_asked = True
         prompt = asyncio.create_task(ask())
         wanted: set[asyncio.Future[Any]] = {prompt, turn.abandoned}
         try:
@@ -197,6 +197,10 @@ class TurnRunner:
             line.active = None
         if not turn.done.done():
             turn.done.set_result(None)
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 class _ChunkListener:

@@ -15,26 +15,24 @@ class UnderWay:
         return len(self._tasks)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Have something done beside whatever else is; what it raises is for who waits for the task."""
+        """Have something done beside whatever else is; what it raises is for who asks the task."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def cancel(self) -> None:
-        """Give up everything; ``settle`` waits until it has ended."""
-        for task in self._tasks:
-            task.cancel()
+    async def wind_up(self, *, limit_s: float | None) -> None:
+        """Let all end, and cut off what does not in so many seconds; none of it runs afterwards.
 
-    async def settle(self) -> None:
-        """Wait until everything has ended, also what is begun meanwhile."""
-        while self._tasks:
-            await asyncio.wait(set(self._tasks))
-
-    async def settle_some(self, *, limit_s: float) -> None:
-        """Wait until what is under way now has ended, but no more than so many seconds."""
+        Args:
+            limit_s: None for however long it takes.
+        """
         if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=limit_s)
+            await asyncio.wait(tuple(self._tasks), timeout=limit_s)
+        for task in (left := tuple(self._tasks)):
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
 
     async def one_ended(self) -> None:
         """Wait until something has ended; at once when nothing is under way."""

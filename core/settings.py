@@ -50,6 +50,7 @@ class Settings(BaseSettings):
         agent_command: command of the agent child; unset means our own.
         agent_timeout_s: seconds that a foreign agent child has for a task; ours keeps its own time.
         agent_idle_s: seconds after which a child without work is stopped.
+        chat_idle_s: the same of a child that answers chats, which forgets by that what was said in them.
         threads: lanes that one worker runs at once.
         lane_batch: most tasks of one lane in a row, while each is short or no other lane waits.
         max_attempts: runs of a task whose worker died, the first included.
@@ -94,6 +95,7 @@ class Settings(BaseSettings):
     agent_command: Annotated[tuple[str, ...], NoDecode] = ()
     agent_timeout_s: Annotated[float, Field(gt=0, le=300)] = 300.0
     agent_idle_s: Annotated[float, Field(gt=0)] = 600.0
+    chat_idle_s: Annotated[float, Field(gt=0)] = 86_400.0
     threads: Annotated[int, Field(ge=1, le=256)] = 8
     lane_batch: Annotated[int, Field(ge=1, le=1000)] = 64
     max_attempts: Annotated[int, Field(ge=1, le=10)] = 2

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from core import acp
 from core.ids import Kind
 from core.memory_calls import (
@@ -21,6 +23,7 @@ from core.memory_calls import (
     TaskResult,
     UndoParams,
 )
+from jobs.errors import InvalidTaskInput
 
 APPLY_OF: Final = "applyOf"  # in a task's input: the task whose preview it commits, in place of all else
 DRY_RUN: Final = "dryRun"
@@ -44,12 +47,18 @@ def call_of(kind: Kind, task_input: Mapping[str, Any], *, workspace: str) -> Mem
     Args:
         task_input: as the client's request was stored.
         workspace: canonical path.
+
+    Raises:
+        InvalidTaskInput: the kind knows no such request.
     """
     method, params, result = _CALLS[kind]
-    if APPLY_OF in task_input:
-        applied = ApplyParams(cwd=workspace, preview=task_input[APPLY_OF])
-        return MemoryCall(acp.APPLY, applied, result)
-    return MemoryCall(method, params.model_validate({**task_input, "cwd": workspace}), result)
+    try:
+        if APPLY_OF in task_input:
+            applied = ApplyParams(cwd=workspace, preview=task_input[APPLY_OF])
+            return MemoryCall(acp.APPLY, applied, result)
+        return MemoryCall(method, params.model_validate({**task_input, "cwd": workspace}), result)
+    except ValidationError as error:
+        raise InvalidTaskInput(f"{kind}: {error.error_count()} field(s) don't fit") from None
 
 
 def result_of(kind: Kind, recorded: Mapping[str, Any]) -> TaskResult:

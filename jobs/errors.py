@@ -77,6 +77,12 @@ class NoPreview(StateError):
     code = "no_preview"
 
 
+class InvalidTaskInput(InputError):
+    """A task's stored request is not one of its kind; the message has nothing of what it says."""
+
+    code = "invalid_task_input"
+
+
 class RedisUnfit(ConfigError):
     """Redis is set up so that accepted tasks could get lost. The message names the mend."""
 

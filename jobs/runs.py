@@ -29,6 +29,7 @@ from core.logs import get_logger
 from core.memory_calls import ForgetResult, MemoryCall, TaskResult
 from core.workspaces import Workspace
 from jobs.calls import DRY_RUN, PURGE, call_of, result_of
+from jobs.errors import InvalidTaskInput
 from jobs.failures import CANCELLED, after_changes, failed, timed_out
 from jobs.lanes import Grant
 from jobs.tasks import End, Fence
@@ -172,7 +173,7 @@ class TaskRun:
             return self._completed(self._call())
         except AgentFailed as error:
             return _with_usage(self._answered(error), error.usage)
-        except AgentUnavailable as error:
+        except (AgentUnavailable, InvalidTaskInput) as error:
             return self._never_started(error)
         except (AgentDied, AgentTimeout, AgentProtocolError) as error:
             _log.warning("agent_lost", task=self.grant.task.id, reason=str(error))
@@ -221,9 +222,9 @@ class TaskRun:
     def _lost_end(self) -> End:
         return CANCELLED if self.grant.task.cancel_requested else failed(self._kind, "worker_lost")
 
-    def _never_started(self, error: AgentUnavailable) -> End:
-        _log.error("agent_unavailable", task=self.grant.task.id, reason=str(error))
-        return self._resolved_if_run_before(failed(self._kind, "agent_unavailable"))
+    def _never_started(self, error: AgentUnavailable | InvalidTaskInput) -> End:
+        _log.error("run_not_started", task=self.grant.task.id, code=error.code, reason=str(error))
+        return self._resolved_if_run_before(failed(self._kind, error.code))
 
     def _resolved_if_run_before(self, end: End) -> End:
         """The end of a run that committed nothing; another one may have."""

@@ -8,6 +8,7 @@ from memlane.models import Answer, CursorPage, Moment
 
 # the words of this version; a newer service may say others
 ActOutcome = Literal["done", "refused"] | str
+ChannelState = Literal["starting", "connected", "unhealthy", "stopped", "unserved"] | str
 
 
 class LaneRun(Answer):
@@ -83,6 +84,34 @@ class Workers(Answer):
     """The workers of all workspaces."""
 
     workers: tuple[Worker, ...]
+
+
+class Channel(Answer):
+    """How a chat channel stands.
+
+    Attributes:
+        state: ``unhealthy`` while it hears nothing and tries again, ``stopped`` after a failure, ``unserved``
+            when no process serves it.
+        since: when that began; None when it is not known.
+        reason: for people; None while all is well.
+        process: ``<host>:<pid>`` of who serves it, or did last.
+        waiting: messages that came and are not done with.
+    """
+
+    name: str
+    type: str
+    workspace_id: str
+    state: ChannelState
+    since: Moment | None = None
+    reason: str | None = None
+    process: str | None = None
+    waiting: int = 0
+
+
+class Channels(Answer):
+    """The chat channels of the workspaces that the token is good for."""
+
+    channels: tuple[Channel, ...]
 
 
 class Stats(Answer):

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,14 +12,19 @@ from memlane.folders import clear_path_errors
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """A running ``memlane up``."""
+    """A running ``memlane up``.
+
+    Attributes:
+        workspaces: absolute paths, the primary one first; empty when that can't be told.
+    """
 
     pid: int
     url: str
+    workspaces: tuple[str, ...] = ()
 
 
 @contextmanager
-def recorded(home: Path, url: str) -> Iterator[None]:
+def recorded(home: Path, url: str, workspaces: Iterable[str]) -> Iterator[None]:
     """Keep the record of this process in ``<home>/run.json``, mode 0600, for as long as the body runs.
 
     Only the holder of the home's lock may do so. A record that a killed process left is overwritten.
@@ -32,7 +37,7 @@ def recorded(home: Path, url: str) -> Iterator[None]:
     with clear_path_errors(path):
         draft.unlink(missing_ok=True)
         draft.touch(0o600, exist_ok=False)
-        draft.write_text(json.dumps(asdict(RunRecord(os.getpid(), url))) + "\n")
+        draft.write_text(json.dumps(asdict(RunRecord(os.getpid(), url, tuple(workspaces)))) + "\n")
         draft.replace(path)
     try:
         yield
@@ -44,8 +49,9 @@ def read_run_record(home: Path) -> RunRecord | None:
     """Read who runs on a home folder; None if that can't be told."""
     try:
         facts = json.loads(_path(home).read_text())
-        return RunRecord(int(facts["pid"]), str(facts["url"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        workspaces = tuple(str(one) for one in facts.get("workspaces", ()))
+        return RunRecord(int(facts["pid"]), str(facts["url"]), workspaces)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

@@ -43,7 +43,7 @@ def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
     Raises:
         ConfigError: something is missing, in use, or not writable.
     """
-    workspaces = workspaces_here(settings)
+    workspaces = Workspaces(settings.workspaces or (str(Path.cwd()),))
     _check_memory_base(settings)
     home = settings.home
     with _explained("home", moved_by="MEMLANE_HOME or --home"):
@@ -54,15 +54,6 @@ def open_site(settings: Settings, *, held_by: ExitStack) -> Site:
         return Site(settings, workspaces, token, None)
     path = token_file(home)
     return Site(settings, workspaces, ensure_token(path), path)
-
-
-def workspaces_here(settings: Settings, *, must_exist: bool = True) -> Workspaces:
-    """The workspaces that are configured, else the current folder.
-
-    Raises:
-        ConfigError: one can't be used.
-    """
-    return Workspaces(settings.workspaces or (str(Path.cwd()),), must_exist=must_exist)
 
 
 def workspaces_of(settings: Settings) -> Workspaces:
@@ -82,6 +73,17 @@ def workspaces_of(settings: Settings) -> Workspaces:
         if not os.path.isdir(workspace.path):  # noqa: PTH112 - a path that can't be looked at counts as missing
             _log.warning("workspace_missing", workspace=workspace.path)
     return workspaces
+
+
+def workspaces_at_hand(settings: Settings, *, must_exist: bool = True) -> Workspaces:
+    """Workspaces of a command: as configured, else of the ``memlane up`` on this home, else this folder.
+
+    Raises:
+        ConfigError: one is missing, and ``must_exist``.
+    """
+    running = read_run_record(settings.home)
+    paths = settings.workspaces or (running.workspaces if running is not None else ())
+    return Workspaces(paths or (str(Path.cwd()),), must_exist=must_exist)
 
 
 def token_of(settings: Settings) -> str | None:

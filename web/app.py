@@ -12,6 +12,7 @@ from core.errors import InputError, MemlaneError
 from core.logs import get_logger
 from core.settings import Settings
 from core.workspaces import Workspaces
+from events.chat.board import ChannelBoard
 from events.hub import EventHub
 from events.session_stream import SessionStreams
 from events.sessions import ClientSessions
@@ -68,6 +69,7 @@ class WebParts:
     sessions: ClientSessions
     library: Library
     oversight: Oversight
+    channels: ChannelBoard
     doors: ChannelDoors = field(default_factory=ChannelDoors)
 
 
@@ -135,7 +137,7 @@ def _interface(
         HealthRoutes(jobs, strict=settings.redis_check == "refuse"),
         EventRoutes(parts.hub, relay, workspaces),
         SessionRoutes(sessions, SessionStreams(parts.hub, sessions), workspaces, relay=relay),
-        OpsRoutes(parts.oversight, workspaces),
+        OpsRoutes(parts.oversight, parts.channels, workspaces),
         ChannelRoutes(parts.doors),
     )
 

@@ -2,9 +2,10 @@
 
 from core.clock import rfc3339
 from core.workspaces import Workspace
+from events.chat.board import ChannelStanding
 from jobs.audit import RecordedAct
 from jobs.board import LaneLease, LaneView, Load, RunningTask, WorkerView
-from web.answers.operators import ShownAct, ShownLane, ShownLease, ShownRun, ShownWorker, Stats
+from web.answers.operators import ShownAct, ShownChannel, ShownLane, ShownLease, ShownRun, ShownWorker, Stats
 
 
 def show_lane(view: LaneView, workspace: Workspace) -> ShownLane:
@@ -30,6 +31,21 @@ def show_worker(view: WorkerView) -> ShownWorker:
         model=view.model,
         deployment=view.deployment,
         expires=rfc3339(view.expires_ms),
+    )
+
+
+def show_channel(standing: ChannelStanding) -> ShownChannel:
+    """Render how a chat channel stands."""
+    channel = standing.channel
+    return ShownChannel(
+        name=channel.name,
+        type=channel.type,
+        workspace_id=channel.workspace,
+        state=standing.state,
+        since=None if standing.since_ms is None else rfc3339(standing.since_ms),
+        reason=standing.reason,
+        process=standing.process,
+        waiting=standing.waiting,
     )
 
 

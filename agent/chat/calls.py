@@ -22,7 +22,7 @@ from core.clock import rfc3339
 from core.ids import new_session_id
 from memory.errors import StoreUnusable
 
-MAX_SESSIONS = 16
+MAX_SESSIONS = 128
 
 
 class SessionCalls:

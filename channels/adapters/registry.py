@@ -6,6 +6,7 @@ from typing import Protocol, cast
 
 from channels.adapters.slack import options as slack
 from channels.adapters.telegram import options as telegram
+from channels.adapters.webhook import options as webhook
 from channels.base import ChannelBase
 from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
@@ -45,7 +46,8 @@ ADAPTERS: tuple[Adapter, ...] = (
         AdapterType(
             "telegram",
             required=frozenset({"token"}),
-            extra=telegram.OPTION_KEYS,
+            extra=telegram.TelegramOptions.keys(),
+            examine=telegram.read_options,
         ),
         "channels.adapters.telegram.channel",
     ),
@@ -53,15 +55,19 @@ ADAPTERS: tuple[Adapter, ...] = (
         AdapterType(
             "slack",
             required=frozenset({"token"}),
-            extra=slack.OPTION_KEYS,
+            extra=slack.SlackOptions.keys(),
             secrets=slack.SECRET_KEYS,
             session_scope="thread",
+            examine=slack.read_options,
         ),
         "channels.adapters.slack.channel",
     ),
     Adapter(
         AdapterType(
-            "webhook", required=frozenset({"token", "callbackUrl"}), extra=frozenset({"callbackUrl"})
+            "webhook",
+            required=frozenset({"token", "callbackUrl"}),
+            extra=webhook.WebhookOptions.keys(),
+            examine=webhook.read_options,
         ),
         "channels.adapters.webhook.channel",
     ),

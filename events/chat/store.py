@@ -4,6 +4,8 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from core.ids import WorkspaceId
@@ -22,6 +24,8 @@ READ_BATCH = 100
 SCRIPTS = (
     *("claim", "release", "put", "settle", "begin", "deliver", "end", "add", "sending", "sent", "route"),
 )
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 PartState = Literal["waiting", "sending", "sent"]
 
@@ -98,25 +102,33 @@ class ChannelStore:
         self._max_waiting = max_waiting
         self._token = ""
 
-    def claim(self, owner: str, *, life_ms: int) -> Lease | Taken:
+    def claim(self, owner: str, *, life_ms: int, told: Mapping[str, str] = _NOTHING) -> Lease | Taken:
         """Take the right to serve the channel, or keep it for so long from now; later writes name its token.
+
+        Args:
+            told: fields for who looks on, see ``events.chat.board``.
 
         Raises:
             StorageUnavailable: no answer. Claim again.
         """
-        answer, told = self._scripts.call("claim", [self._keys.lease], [owner, life_ms])
+        args = [owner, life_ms, *chain.from_iterable(told.items())]
+        answer, fact = self._scripts.call("claim", [self._keys.lease], args)
         if answer == "taken":
-            return Taken(int(told))
-        self._token = told
-        return Lease(told)
+            return Taken(int(fact))
+        self._token = fact
+        return Lease(fact)
 
-    def release(self) -> None:
+    def release(self, *, told: Mapping[str, str] = _NOTHING) -> None:
         """Let another process serve the channel at once; fine when one does.
+
+        Args:
+            told: see ``claim``.
 
         Raises:
             StorageUnavailable: no answer; the right runs out by itself.
         """
-        self._scripts.call("release", [self._keys.lease], [self._token])
+        args = [self._token, *chain.from_iterable(told.items())]
+        self._scripts.call("release", [self._keys.lease], args)
 
     def put(self, body: str, *, keys: Iterable[str]) -> bool:
         """Store a message; anybody may.
@@ -139,12 +151,12 @@ class ChannelStore:
             raise ChannelBacklogFull(self._max_waiting)
         return bool(answer == "stored")
 
-    def read(self, *, after: str, wait_ms: int) -> list[tuple[str, str]]:
+    def read(self, *, after: str, wait_ms: int | None) -> list[tuple[str, str]]:
         """Messages that came after one and are not done with: receipts and bodies, the oldest first.
 
         Args:
             after: a receipt; ``0`` begins with the oldest.
-            wait_ms: how long to wait for one when there is none, > 0.
+            wait_ms: how long to wait for one when there is none, > 0; None for not at all.
 
         Raises:
             StorageUnavailable: Redis gave no answer.

@@ -5,14 +5,25 @@ from collections.abc import AsyncGenerator
 from memlane.addresses import segment, with_query
 from memlane.answers import parsed
 from memlane.asynchronous.caller import Caller
-from memlane.operator_models import Act, ActOutcome, ActPage, Lane, Lanes, Stats, Worker, Workers
+from memlane.operator_models import (
+    Act,
+    ActOutcome,
+    ActPage,
+    Channel,
+    Channels,
+    Lane,
+    Lanes,
+    Stats,
+    Worker,
+    Workers,
+)
 from memlane.request import reading, signal
 
 _PAGE = 200
 
 
 class OperatorCalls(Caller):
-    """Lanes, workers, counters and the audit; the token needs the role ``operator``.
+    """Lanes, workers, channels, counters and the audit; the token needs the role ``operator``.
 
     Every call raises ``Forbidden`` without that role, another ``MemlaneApiError`` for another refusal, and
     ``Unreachable`` if there is no answer.
@@ -41,6 +52,10 @@ class OperatorCalls(Caller):
     async def workers(self) -> tuple[Worker, ...]:
         """See which workers live."""
         return parsed(Workers, await self._transport.send(reading("/ops/workers"))).workers
+
+    async def channels(self) -> tuple[Channel, ...]:
+        """See how the chat channels of the token's workspaces stand."""
+        return parsed(Channels, await self._transport.send(reading("/ops/channels"))).channels
 
     async def stats(self) -> Stats:
         """See the counters of all lanes, added up."""

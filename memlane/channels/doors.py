@@ -1,4 +1,4 @@
-"""The doors of channels to which messages are posted, for the web that stores them."""
+"""Channels as the web knows them: the doors to which messages are posted, and how they stand."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,6 +13,7 @@ from channels.errors import ChannelConfigInvalid
 from core.logs import get_logger
 from core.settings import Settings, changed_environment
 from core.workspaces import Workspaces
+from events.chat.board import ChannelBoard, KnownChannel, open_channel_board
 from events.chat.store import ChannelStore, open_channel_store
 from memlane.channels.configuration import load_channels
 from memlane.channels.stores import put_message
@@ -24,20 +25,32 @@ SLACK = "slack"
 _log = get_logger(__name__)
 
 
-def open_doors(settings: Settings, workspaces: Workspaces) -> ChannelDoors:
-    """The doors of all channels that have one; none if the file can't be used, which is logged.
+def usable_channels(settings: Settings, workspaces: Workspaces) -> Sequence[ChannelConfig]:
+    """What channels are configured; none if the file can't be used, which is logged.
 
     Who reads and writes memory is served all the same.
     """
     path = settings.channels_path
     if not path.exists():
-        return ChannelDoors()
+        return ()
     try:
         channels = load_channels(path, workspaces=workspaces, environment=changed_environment({}))
     except ChannelConfigInvalid as error:
         _log.error("channels_unusable", reason=str(error))
-        return ChannelDoors()
-    doors = list(_doors(settings, workspaces, [read.config for read in channels]))
+        return ()
+    return [read.config for read in channels]
+
+
+def open_board(settings: Settings, workspaces: Workspaces, channels: Sequence[ChannelConfig]) -> ChannelBoard:
+    """What looks at the channels that work in a workspace."""
+    found = ((config, workspaces.by_path(config.cwd)) for config in channels)
+    known = [KnownChannel(config.name, config.type, at.id) for config, at in found if at is not None]
+    return open_channel_board(settings.state, known)
+
+
+def open_doors(settings: Settings, workspaces: Workspaces, channels: Sequence[ChannelConfig]) -> ChannelDoors:
+    """The doors of those channels that have one."""
+    doors = list(_doors(settings, workspaces, channels))
     return ChannelDoors(
         webhook={door.name: door for door in doors if isinstance(door, WebhookDoor)},
         slack={door.name: door for door in doors if isinstance(door, SlackDoor)},

@@ -17,7 +17,7 @@ from memory.library import Library
 from web.schemas import DreamBody, ForgetBody, RememberBody, TaskBody, parse_body
 
 FIRST_PAUSE_S = 0.2
-LONGEST_PAUSE_S = 2.0
+LONGEST_PAUSE_S = 0.5
 MAX_MEMORY_CHARACTERS = 20_000
 GONE = "what became of it is not known any more"
 

@@ -1,13 +1,17 @@
 """Serves one channel for as long as it is this process's to serve."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+import os
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from channels.base import ChannelBase
+from channels.health import ChannelHealth
 from channels.inbox import Inbox
 from channels.inflow import Inflow
+from core.clock import wall_ms
 from core.errors import MemlaneError
 from core.ids import new_uuid
 from core.logs import get_logger
@@ -65,7 +69,9 @@ class ServedChannel:
         self._store = store
         self._open = open_anew
         self._owner = new_uuid()
+        self._process = f"{socket.gethostname()}:{os.getpid()}"
         self._has_served = False
+        self._otherwise = ChannelHealth("starting", wall_ms())
         self.current: ChannelBase | None = None
 
     async def run(self) -> None:
@@ -77,9 +83,13 @@ class ServedChannel:
                 await self._claim()
                 await self._serve()
             except MemlaneError as error:
+                self._stopped(str(error))
                 _log.error("channel_stopped", channel=self._name, reason=str(error), code=error.code)
             except Exception:  # noqa: BLE001 - the outermost frame of a channel, which must not stay deaf
+                self._stopped("the adapter has a fault, see the log")
                 _log.exception("channel_stopped", channel=self._name)
+            finally:
+                await self._release()
             pause_s = self._pace.first_pause_s if self._has_served else pause_s
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, self._pace.longest_pause_s)
@@ -95,7 +105,7 @@ class ServedChannel:
             await asyncio.sleep(min(answer.free_in_ms / 1000, self._pace.renew_s))
 
     def _claim_once(self) -> Lease | Taken:
-        return self._store.claim(self._owner, life_ms=self._pace.lease_ms)
+        return self._store.claim(self._owner, life_ms=self._pace.lease_ms, told=self._told())
 
     async def _serve(self) -> None:
         opened = self._open()
@@ -105,31 +115,47 @@ class ServedChannel:
         telling = asyncio.create_task(opened.events.run())
         try:
             with self._known(channel):
-                await channel.recover()
                 await self._feed(opened, renewing)
         finally:
             await _ended(telling, renewing)
             await self._take_leave(channel.close)
             await opened.events.flush()
-            await self._release()
 
     async def _feed(self, opened: Opened, renewing: "asyncio.Task[None]") -> None:
         """Have messages handled until the lease is lost; what is under way has ended when this returns."""
         channel, flow = opened.channel, Inflow(opened.channel, opened.inbox)
         try:
             await channel.connect()
-            self._has_served = True
-            _log.info("channel_serving", channel=self._name, type=channel.config.type)
-            feeding, watching = asyncio.create_task(flow.run()), asyncio.create_task(channel.watch())
+            feeding = asyncio.create_task(self._go_on(channel, flow))
+            watching = asyncio.create_task(channel.watch())
             try:
                 await asyncio.wait({renewing, feeding, watching}, return_when=asyncio.FIRST_COMPLETED)
                 _raise_from(renewing, feeding, watching)
             finally:
-                feeding.cancel()
-                watching.cancel()
+                await _ended(feeding, watching)
         finally:
             await self._take_leave(channel.disconnect)
             await flow.drain(limit_s=0 if renewing.done() else self._pace.drain_s)
+
+    async def _go_on(self, channel: ChannelBase, flow: Inflow) -> None:
+        """Finish what an earlier process began, now that it can be told, then have messages handled."""
+        await channel.recover()
+        self._has_served = True
+        _log.info("channel_serving", channel=self._name, type=channel.config.type)
+        await flow.run()
+
+    def _stopped(self, reason: str | None = None) -> None:
+        self._otherwise = ChannelHealth("stopped", wall_ms(), reason)
+
+    def _told(self) -> Mapping[str, str]:
+        """How it is with the channel, for who looks on."""
+        health = self.current.health if self.current is not None else self._otherwise
+        return {
+            "state": health.state,
+            "since": str(health.since_ms),
+            "reason": health.reason or "",
+            "process": self._process,
+        }
 
     async def _take_leave(self, step: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -144,6 +170,7 @@ class ServedChannel:
             yield
         finally:
             self.current = None
+            self._stopped()
 
     async def _renew(self) -> None:
         while True:
@@ -157,7 +184,7 @@ class ServedChannel:
 
     async def _release(self) -> None:
         try:
-            await beside(self._store.release)
+            await beside(lambda: self._store.release(told=self._told()))
         except MemlaneError as error:
             _log.warning("channel_not_released", channel=self._name, reason=error.code)
 

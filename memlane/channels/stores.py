@@ -1,30 +1,34 @@
 """What a channel keeps, in Redis: the stores that ``channels`` asks for, over the one that ``events`` has."""
 
 import asyncio
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from pydantic import TypeAdapter
-
-from channels.envelope import Envelope, Target
+from channels.envelope import Envelope
 from channels.inbox import StoredMessage
 from channels.ledger import Settlement, TurnRecord, UnfinishedTurn
 from channels.lifecycle import TerminalType
 from channels.outbox import OutboundPart, PartState
 from channels.routes import Route, RouteKey
 from core.logs import get_logger
-from events.chat.store import ChannelStore, StoredPart
+from events.chat.store import ChannelStore
 from events.errors import StorageFull, StorageUnavailable
+from memlane.channels.rows import (
+    message_text,
+    messages_in,
+    part_text,
+    parts_in,
+    routes_in,
+    routes_text,
+    turn_text,
+    turns_in,
+)
 from memlane.channels.threads import beside
 
 PAUSE_S = 0.5
 READ_WAIT_MS = 500
 
 _T = TypeVar("_T")
-
-_RECORD = TypeAdapter(TurnRecord)
-_ROUTES = TypeAdapter(list[tuple[RouteKey, Route]])
 
 _log = get_logger(__name__)
 
@@ -68,7 +72,7 @@ class StoredLedger:
 
     async def begin(self, turn: TurnRecord) -> None:
         """See ``TurnLedger``."""
-        body = _RECORD.dump_json(turn).decode()
+        body = turn_text(turn)
         await self._patience.ask(lambda: self._store.begin(turn.turn_id, body))
 
     async def start_delivery(self, turn_id: str) -> None:
@@ -83,11 +87,7 @@ class StoredLedger:
 
     async def unfinished(self) -> Sequence[UnfinishedTurn]:
         """See ``TurnLedger``."""
-        rows = await self._patience.ask(self._store.unfinished)
-        return tuple(
-            UnfinishedTurn(_RECORD.validate_json(row.body), is_delivering=row.state == "delivering")
-            for row in rows
-        )
+        return turns_in(await self._patience.ask(self._store.unfinished))
 
     async def settle(self, receipts: Sequence[str], _settlement: Settlement) -> None:
         """See ``TurnLedger``."""
@@ -103,7 +103,7 @@ class StoredOutbox:
 
     async def add(self, parts: Sequence[OutboundPart]) -> None:
         """See ``Outbox``."""
-        rows = [(part.key, _part_body(part), part.turn_id or "") for part in parts]
+        rows = [(part.key, part_text(part), part.turn_id or "") for part in parts]
         await self._patience.ask(lambda: self._store.add(rows))
 
     async def mark_sending(self, key: str) -> PartState:
@@ -121,8 +121,7 @@ class StoredOutbox:
 
     async def unsent(self) -> Sequence[OutboundPart]:
         """See ``Outbox``."""
-        rows = await self._patience.ask(self._store.unsent)
-        return tuple(_part_in(row) for row in rows)
+        return parts_in(await self._patience.ask(self._store.unsent))
 
 
 class StoredInbox:
@@ -145,12 +144,12 @@ class StoredInbox:
             messages = await self._patience.ask(lambda: self.look(wait_ms=READ_WAIT_MS))
         return messages
 
-    def look(self, *, wait_ms: int) -> Sequence[StoredMessage]:
-        """The next messages; none if none comes in so many milliseconds, > 0."""
+    def look(self, *, wait_ms: int | None) -> Sequence[StoredMessage]:
+        """The next messages; none if none comes in so many milliseconds, > 0, or is there if that is None."""
         rows = self._store.read(after=self._taken, wait_ms=wait_ms)
         if rows:
             self._taken = rows[-1][0]
-        return tuple(_message_in(receipt, body) for receipt, body in rows)
+        return messages_in(rows)
 
 
 class StoredRoutes:
@@ -162,30 +161,14 @@ class StoredRoutes:
 
     async def load(self) -> Mapping[RouteKey, Route]:
         """See ``RouteStore``."""
-        text = await self._patience.ask_once(self._store.load_routes)
-        return dict(_ROUTES.validate_json(text)) if text else {}
+        return routes_in(await self._patience.ask_once(self._store.load_routes))
 
     async def save(self, routes: Mapping[RouteKey, Route]) -> None:
         """See ``RouteStore``."""
-        text = _ROUTES.dump_json(list(routes.items())).decode()
+        text = routes_text(routes)
         await self._patience.ask_once(lambda: self._store.save_routes(text))
 
 
 def put_message(store: ChannelStore, envelope: Envelope, *, keys: Sequence[str]) -> bool:
     """Store a message for whoever serves its channel, see ``Inbox.put``."""
-    return store.put(json.dumps(envelope.to_wire(), separators=(",", ":")), keys=keys)
-
-
-def _message_in(receipt: str, body: str) -> StoredMessage:
-    envelope = Envelope.model_validate_json(body)
-    return StoredMessage(receipt, envelope.model_copy(update={"receipts": (receipt,)}))
-
-
-def _part_body(part: OutboundPart) -> str:
-    return json.dumps([part.target.to_wire(), part.text], separators=(",", ":"))
-
-
-def _part_in(row: StoredPart) -> OutboundPart:
-    target, text = json.loads(row.body)
-    state: PartState = "sending" if row.state == "sending" else "waiting"
-    return OutboundPart(row.key, Target.model_validate(target), text, row.turn_id or None, state)
+    return store.put(message_text(envelope), keys=keys)

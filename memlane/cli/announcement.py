@@ -41,9 +41,12 @@ class Announcement:
 
     def as_text(self) -> str:
         """A few lines for people, one of them a command to try."""
+        settings = self.site.settings
         rows = [("workspace", workspace.path) for workspace in self.site.workspaces]
+        rows.append(("memory", str(settings.memory_base)))
+        if settings.channels_path.exists():
+            rows.append(("channels", f"{settings.channels_path} (memlane ops channels tells how they are)"))
         rows += [
-            ("memory", str(self.site.settings.memory_base)),
             ("model", self.model.line),
             ("token", str(self.site.token_file or "as given by you; clients read MEMLANE_TOKEN")),
             ("try", self.try_command()),

@@ -37,7 +37,7 @@ from memlane.embedded import embedded_url
 from memlane.own_store import open_own_store
 from memlane.parts import own_command
 from memlane.run_record import read_run_record
-from memlane.site import workspaces_here
+from memlane.site import workspaces_at_hand
 from memory.library import Library
 from memory.store import open_store
 
@@ -58,7 +58,7 @@ def chat(name: str | None, path: Path | None) -> Exit:
     """
     settings = _at_hand(load_settings(channels_file=path))
     configure_logs("error", process="chat")
-    workspaces = workspaces_here(settings)
+    workspaces = workspaces_at_hand(settings)
     config = _config(name, settings, workspaces)
     workspace = workspaces.by_path(config.cwd)
     if workspace is None:
@@ -94,7 +94,7 @@ async def _converse(channel: TerminalChannel) -> None:
     async for line in _lines():
         if line.strip():
             turns.begin(_take(channel, line, person))
-    await turns.settle()
+    await turns.wind_up(limit_s=None)
 
 
 async def _take(channel: TerminalChannel, line: str, person: str) -> None:
@@ -154,7 +154,7 @@ def _bridge(settings: Settings, workspaces: Workspaces) -> ChatBridge:
     return open_chat_bridge(
         command=settings.agent_command or own_command("agent"),
         environment=environment_of_agents(settings, store_id),
-        idle_s=settings.agent_idle_s,
+        idle_s=settings.chat_idle_s,
     )
 
 

@@ -9,7 +9,7 @@ from core.settings import changed_environment, load_settings
 from memlane.channels.configuration import check_file
 from memlane.cli.exits import Exit
 from memlane.cli.task_output import printable
-from memlane.site import workspaces_here
+from memlane.site import workspaces_at_hand
 
 
 def check_configuration(path: Path | None, *, as_json: bool) -> Exit:
@@ -19,7 +19,7 @@ def check_configuration(path: Path | None, *, as_json: bool) -> Exit:
         ConfigError: the file can't be read.
     """
     settings = load_settings(channels_file=path)
-    workspaces = workspaces_here(settings, must_exist=False)
+    workspaces = workspaces_at_hand(settings, must_exist=False)
     findings = check_file(settings.channels_path, workspaces=workspaces, environment=changed_environment({}))
     if as_json:
         sys.stdout.write(json.dumps({"findings": [asdict(one) for one in findings]}) + "\n")

@@ -12,7 +12,7 @@ from memlane.channels.configuration import folder_of
 from memlane.channels.host import pairing_of
 from memlane.cli.exits import Exit
 from memlane.cli.task_output import printable
-from memlane.site import workspaces_here
+from memlane.site import workspaces_at_hand
 
 
 def show(name: str, path: Path | None, *, as_json: bool) -> Exit:
@@ -61,6 +61,6 @@ def approve(name: str, code: str, path: Path | None) -> Exit:
 def _store(name: str, path: Path | None) -> tuple[PairingStore, str]:
     """Who asks and who was let in, and where the channel works; secrets need not be at hand for that."""
     settings = load_settings(channels_file=path)
-    workspaces = workspaces_here(settings, must_exist=False)
+    workspaces = workspaces_at_hand(settings, must_exist=False)
     cwd = folder_of(name, settings.channels_path, workspaces=workspaces)
     return pairing_of(settings, name, cwd=cwd), cwd

@@ -54,7 +54,7 @@ def _installation(settings: Settings, workspaces: Workspaces, *, is_checked: boo
     bridge = open_chat_bridge(
         command=settings.agent_command or own_command("agent"),
         environment=environment_of_agents(settings, store_id),
-        idle_s=settings.agent_idle_s,
+        idle_s=settings.chat_idle_s,
     )
     jobs = open_jobs(settings, is_checked=is_checked)
     library = Library(settings.memory_base, local=settings.memory_local)

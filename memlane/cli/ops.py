@@ -2,13 +2,14 @@
 
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import islice
 
 from memlane.cli.connection import Place, connected
 from memlane.cli.exits import Exit
 from memlane.cli.task_output import printable
 from memlane.models import Answer
-from memlane.operator_models import Act, ActOutcome, ActPage, Lane, Lanes, Worker, Workers
+from memlane.operator_models import Act, ActOutcome, ActPage, Channel, Channels, Lane, Lanes, Worker, Workers
 
 
 def show_lanes(place: Place, *, as_json: bool) -> Exit:
@@ -33,6 +34,18 @@ def show_workers(place: Place, *, as_json: bool) -> Exit:
         workers = client.operators.workers()
     lines = [_worker(one) for one in workers] or ["no worker lives"]
     return _print(Workers(workers=workers), lines, as_json=as_json)
+
+
+def show_channels(place: Place, *, as_json: bool) -> Exit:
+    """Print how the chat channels stand, one a line.
+
+    Raises:
+        MemlaneApiError, Unreachable: as for ``show_lanes``.
+    """
+    with connected(place) as client:
+        channels = client.operators.channels()
+    lines = [_channel(one) for one in channels] or ["no channel is configured"]
+    return _print(Channels(channels=channels), lines, as_json=as_json)
 
 
 def set_held(place: Place, *, is_held: bool, as_json: bool) -> Exit:
@@ -79,7 +92,19 @@ def _worker(worker: Worker) -> str:
     return f"{worker.worker_id}  {worker.host}:{worker.pid}  {worker.threads} threads  {worker.model}"
 
 
+def _channel(channel: Channel) -> str:
+    state = channel.state
+    if channel.since is not None:
+        state += f" since {_local(channel.since)}"
+    told = [channel.name, channel.type, channel.workspace_id, state, f"{channel.waiting} waiting"]
+    return "  ".join([*told, *([channel.reason] if channel.reason else [])])
+
+
+def _local(moment: datetime) -> str:
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
 def _act(act: Act) -> str:
-    when = act.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    when = _local(act.at)
     came_to = str(act.status) if act.code is None else f"{act.status} {act.code}"
     return f"{when}  {act.token}  {act.action}  {came_to}  {act.target}"

@@ -57,8 +57,9 @@ def _serve(settings: Settings, signals: StopSignals, *, as_json: bool) -> str:
     model = choose_model(settings, load_model_settings())
     with ExitStack() as held:
         site = open_site(settings, held_by=held)
+        paths = [workspace.path for workspace in site.workspaces]
         listener = held.enter_context(bind(settings.host, settings.port))
-        held.enter_context(recorded(settings.home, base_url(listener)))
+        held.enter_context(recorded(settings.home, base_url(listener), paths))
         os.chdir(settings.home)
         redis = _open_redis(settings, held)
         site = _with_own_store(site, redis.urls)

@@ -18,7 +18,7 @@ from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs, require_fit_redis
 from jobs.oversight import open_oversight
-from memlane.channels.doors import open_doors
+from memlane.channels.doors import open_board, open_doors, usable_channels
 from memlane.folders import make_private
 from memlane.listening import bind, is_exposed
 from memlane.site import workspaces_of
@@ -65,6 +65,8 @@ def _compose(settings: Settings, workspaces: Workspaces, keyring: "Keyring", *, 
     jobs = open_jobs(settings, is_checked=is_checked)
     library = Library(settings.memory_base, local=settings.memory_local)
     sessions, oversight = open_sessions(settings.state), open_oversight(settings)
-    doors = open_doors(settings, workspaces)
-    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, doors)
+    channels = usable_channels(settings, workspaces)
+    board = open_board(settings, workspaces, channels)
+    doors = open_doors(settings, workspaces, channels)
+    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, board, doors)
     return create_app(settings, parts, keyring=keyring, home=Path.home())

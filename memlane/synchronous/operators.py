@@ -5,7 +5,18 @@ from collections.abc import Generator
 
 from memlane.addresses import segment, with_query
 from memlane.answers import parsed
-from memlane.operator_models import Act, ActOutcome, ActPage, Lane, Lanes, Stats, Worker, Workers
+from memlane.operator_models import (
+    Act,
+    ActOutcome,
+    ActPage,
+    Channel,
+    Channels,
+    Lane,
+    Lanes,
+    Stats,
+    Worker,
+    Workers,
+)
 from memlane.request import reading, signal
 from memlane.synchronous.caller import Caller
 
@@ -13,7 +24,7 @@ _PAGE = 200
 
 
 class OperatorCalls(Caller):
-    """Lanes, workers, counters and the audit; the token needs the role ``operator``.
+    """Lanes, workers, channels, counters and the audit; the token needs the role ``operator``.
 
     Every call raises ``Forbidden`` without that role, another ``MemlaneApiError`` for another refusal, and
     ``Unreachable`` if there is no answer.
@@ -42,6 +53,10 @@ class OperatorCalls(Caller):
     def workers(self) -> tuple[Worker, ...]:
         """See which workers live."""
         return parsed(Workers, self._transport.send(reading("/ops/workers"))).workers
+
+    def channels(self) -> tuple[Channel, ...]:
+        """See how the chat channels of the token's workspaces stand."""
+        return parsed(Channels, self._transport.send(reading("/ops/channels"))).channels
 
     def stats(self) -> Stats:
         """See the counters of all lanes, added up."""

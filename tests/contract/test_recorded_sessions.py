@@ -38,7 +38,14 @@ def web(
         yield server
 
 
-def test_a_life_of_sessions_is_as_recorded(web: WebServer, workspace: Workspace) -> None:
+def test_a_life_of_sessions_is_as_recorded(redis_url: str, tmp_path: Path) -> None:
+    workspace = Workspaces([str(tmp_path)]).primary  # one of its own, in which there was no session
+    with running_web(redis_url, [tmp_path], folder=tmp_path, heartbeat_s=0.2) as web:
+        live(web, workspace)
+
+
+def live(web: WebServer, workspace: Workspace) -> None:
+    """Do all that was recorded, and compare."""
     names = {"{workspace}": workspace.path}
     for recorded in load_cases("session"):
         case = recorded.in_words_of(names)

@@ -49,10 +49,10 @@ def load_in_process(environment: Mapping[str, str]) -> dict[str, Any]:
     return settings
 
 
-def command_exists(command: str) -> bool:
+def command_exists(*words: str) -> bool:
     """Whether the command line knows it."""
     answer = subprocess.run(
-        [sys.executable, "-P", "-m", "memlane", command, "--help"], cwd=ROOT, capture_output=True
+        [sys.executable, "-P", "-m", "memlane", *words, "--help"], cwd=ROOT, capture_output=True
     )
     return answer.returncode == 0
 
@@ -62,6 +62,17 @@ def instructions() -> list[tuple[str, list[str]]]:
     text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
     return [(name, json.loads(rest) if rest.startswith("[") else shlex.split(rest)) for name, rest in lines]
+
+
+def mounts_of(service: Mapping[str, Any]) -> dict[str, str]:
+    """Volume, or folder of the host, by the folder that it is mounted on."""
+    pairs = [mount.split(":")[:2] for mount in service.get("volumes", [])]
+    return {folder: volume for volume, folder in pairs}
+
+
+def is_host_folder(volume: str) -> bool:
+    """Whether it is a folder of the host in place of a volume."""
+    return volume.startswith("./")
 
 
 def packages() -> list[Path]:

@@ -1,7 +1,7 @@
 """The web application inside of a test's own process, without a server around it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from flask import Flask
 
 from core.settings import Settings
 from core.workspaces import Workspace, Workspaces
+from events.chat.board import KnownChannel, open_channel_board
 from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs
@@ -54,6 +55,7 @@ def application(
     keyring: Keyring | None = None,
     library: Library = NO_MEMORY,
     doors: ChannelDoors | None = None,
+    channels: Sequence[KnownChannel] = (),
     **settings_changed: Any,
 ) -> Iterator[Flask]:
     """Make an application for the body; unless told otherwise it has no memory and one token, ``T``."""
@@ -61,7 +63,8 @@ def application(
     hub = open_hub(redis_url, [workspace.id for workspace in workspaces])
     sessions = open_sessions(settings.state)
     jobs, oversight = open_jobs(settings), open_oversight(settings)
-    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, doors or ChannelDoors())
+    board = open_channel_board(settings.state, channels)
+    parts = WebParts(workspaces, jobs, hub, sessions, library, oversight, board, doors or ChannelDoors())
     try:
         yield create_app(settings, parts, keyring=keyring or single_token("T"), home=Path.home())
     finally:

@@ -15,6 +15,7 @@ from flask import Flask
 from core.logs import configure_logs
 from core.settings import Settings
 from core.workspaces import Workspaces
+from events.chat.board import open_channel_board
 from events.hub import open_hub
 from events.sessions import open_sessions
 from jobs.client import open_jobs
@@ -48,6 +49,7 @@ def main(
             open_sessions(settings.state),
             library,
             open_oversight(settings),
+            open_channel_board(settings.state, ()),
         )
         app = create_app(
             settings, parts, keyring=single_token(TOKEN), home=Path.home(), heartbeat_s=heartbeat_s

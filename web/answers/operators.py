@@ -1,5 +1,6 @@
 """Answers for operators: lanes, workers, counters, the audit."""
 
+from events.chat.board import ChannelState
 from jobs.audit import ActOutcome
 from web.answers.shown import Moment, Shown
 
@@ -54,6 +55,25 @@ class WorkerList(Shown):
     """The workers of all workspaces."""
 
     workers: list[ShownWorker]
+
+
+class ShownChannel(Shown):
+    """How a chat channel stands: ``process`` serves it, ``waiting`` messages are not done with."""
+
+    name: str
+    type: str
+    workspace_id: str
+    state: ChannelState
+    since: Moment | None
+    reason: str | None
+    process: str | None
+    waiting: int
+
+
+class ChannelList(Shown):
+    """The chat channels of the workspaces that the token may know."""
+
+    channels: list[ShownChannel]
 
 
 class Stats(Shown):

@@ -8,12 +8,13 @@ from werkzeug.wrappers import Response
 
 from core.errors import InputError
 from core.workspaces import Workspaces
+from events.chat.board import ChannelBoard
 from jobs.audit import Act, is_cursor
 from jobs.oversight import Oversight
-from web.answers.operators import ActList, LaneList, ShownLane, Stats, WorkerList
+from web.answers.operators import ActList, ChannelList, LaneList, ShownLane, Stats, WorkerList
 from web.answers.shown import Shown
 from web.errors import WorkspaceMismatch
-from web.ops_view import show_act, show_lane, show_load, show_worker
+from web.ops_view import show_act, show_channel, show_lane, show_load, show_worker
 from web.paging import link_to_next
 from web.principal import principal_of
 from web.problems import json_response
@@ -25,9 +26,10 @@ from web.selector import select
 class OpsRoutes:
     """``/ops``."""
 
-    def __init__(self, oversight: Oversight, workspaces: Workspaces) -> None:
+    def __init__(self, oversight: Oversight, channels: ChannelBoard, workspaces: Workspaces) -> None:
         self._board = oversight.board
         self._audit = oversight.audit
+        self._channels = channels
         self._workspaces = workspaces
 
     def routes(self) -> Iterable[Route]:
@@ -41,6 +43,7 @@ class OpsRoutes:
             name="unhold_lane", path=f"{one}/unhold", view=self.unhold, answer=ShownLane, refusals=wrong
         )
         yield see(name="list_workers", path="/ops/workers", view=self.list_workers, answer=WorkerList)
+        yield see(name="list_channels", path="/ops/channels", view=self.list_channels, answer=ChannelList)
         yield see(name="show_stats", path="/ops/stats", view=self.show_stats, answer=Stats)
         yield see(
             name="list_acts",
@@ -71,6 +74,12 @@ class OpsRoutes:
     def list_workers(self) -> Response:
         """Show the workers that live."""
         return _answer(WorkerList(workers=[show_worker(view) for view in self._board.workers()]))
+
+    def list_channels(self) -> Response:
+        """Show how the chat channels of the caller's workspaces stand."""
+        shown = {workspace.id for workspace in principal_of(request).workspaces_among(self._workspaces)}
+        standings = [one for one in self._channels.standings() if one.channel.workspace in shown]
+        return _answer(ChannelList(channels=[show_channel(one) for one in standings]))
 
     def show_stats(self) -> Response:
         """Add up the counters of all lanes."""

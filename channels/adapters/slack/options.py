@@ -1,16 +1,17 @@
 """What only a Slack channel has of configuration."""
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field, SecretStr
 
+from channels.adapters.options import AN_HTTP_URL, HTTP_URL, AdapterOptions, read_extra
 from channels.config import ChannelConfig
 from channels.errors import ChannelConfigInvalid
 
 API_URL = "https://slack.com/api"
+SECRET_KEYS = frozenset({"appToken"})
 
 
-class SlackOptions(BaseModel):
-    """Extra keys of a channel; others are somebody else's.
+class SlackOptions(AdapterOptions):
+    """Extra keys of a channel.
 
     Attributes:
         app_token: of the app, for Socket Mode; None where Slack posts events to the service's web.
@@ -18,15 +19,11 @@ class SlackOptions(BaseModel):
         proxy: URL of an HTTP proxy; None means what the environment says, if anything.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
-
-    app_token: SecretStr | None = Field(None, min_length=1)
-    api_url: str = Field(API_URL, pattern=r"^https?://[^/\s]+[^\s]*$")
-    proxy: str | None = Field(None, pattern=r"^https?://[^/\s]+/?$")
-
-
-OPTION_KEYS = frozenset(to_camel(name) for name in SlackOptions.model_fields)
-SECRET_KEYS = frozenset({"appToken"})
+    app_token: SecretStr | None = Field(None, min_length=1, description="an app's token")
+    api_url: str = Field(API_URL, pattern=HTTP_URL, description=AN_HTTP_URL)
+    proxy: str | None = Field(
+        None, pattern=r"^https?://[^/\s]+/?$", description="an http(s) address without a path"
+    )
 
 
 def read_options(config: ChannelConfig) -> SlackOptions:
@@ -36,13 +33,7 @@ def read_options(config: ChannelConfig) -> SlackOptions:
         ChannelConfigInvalid: one can't be used, or messages have no way in; the message names the place, and
             no value.
     """
-    try:
-        options = SlackOptions.model_validate(
-            {key: value for key, value in config.extra.items() if key in OPTION_KEYS and value is not None}
-        )
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        raise ChannelConfigInvalid(f"channels.{config.name}.{first['loc'][0]}: {first['msg']}") from None
+    options = read_extra(config, SlackOptions)
     if options.app_token is None and config.client_secret is None:
         raise ChannelConfigInvalid(
             f"channels.{config.name}.appToken: it is needed for Socket Mode, or clientSecret, which is the "

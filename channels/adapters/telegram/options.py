@@ -2,9 +2,9 @@
 
 import re
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field
 
+from channels.adapters.options import AN_HTTP_URL, HTTP_URL, AdapterOptions, read_extra
 from channels.config import ChannelConfig
 from channels.errors import ChannelConfigInvalid
 
@@ -14,8 +14,8 @@ LONGEST_POLL_S = 50  # what Telegram grants
 _TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
 
 
-class TelegramOptions(BaseModel):
-    """Extra keys of a channel; others are somebody else's.
+class TelegramOptions(AdapterOptions):
+    """Extra keys of a channel.
 
     Attributes:
         api_url: of the Bot API, without what follows the host; another one for a server of one's own.
@@ -24,15 +24,18 @@ class TelegramOptions(BaseModel):
         register_commands: whether Telegram shows people the channel's commands.
     """
 
-    model_config = ConfigDict(alias_generator=to_camel, frozen=True)
-
-    api_url: str = Field(API_URL, pattern=r"^https?://[^/\s]+[^\s]*$")
-    proxy: str | None = Field(None, pattern=r"^(?:https?|socks5h?)://[^/\s]+/?$")
-    poll_timeout: int = Field(30, ge=1, le=LONGEST_POLL_S, strict=True)
-    register_commands: bool = Field(default=False, strict=True)
-
-
-OPTION_KEYS = frozenset(to_camel(name) for name in TelegramOptions.model_fields)
+    api_url: str = Field(API_URL, pattern=HTTP_URL, description=AN_HTTP_URL)
+    proxy: str | None = Field(
+        None, pattern=r"^(?:https?|socks5h?)://[^/\s]+/?$", description="an http(s) or socks5 address"
+    )
+    poll_timeout: int = Field(
+        30,
+        ge=1,
+        le=LONGEST_POLL_S,
+        strict=True,
+        description=f"a number of seconds from 1 to {LONGEST_POLL_S}",
+    )
+    register_commands: bool = Field(default=False, strict=True, description="true or false")
 
 
 def read_options(config: ChannelConfig) -> TelegramOptions:
@@ -41,12 +44,7 @@ def read_options(config: ChannelConfig) -> TelegramOptions:
     Raises:
         ChannelConfigInvalid: one can't be used; the message names the place, and no value.
     """
+    options = read_extra(config, TelegramOptions)
     if not _TOKEN.fullmatch(config.token.get_secret_value()):
         raise ChannelConfigInvalid(f"channels.{config.name}.token: it has not the form of a bot's token")
-    try:
-        return TelegramOptions.model_validate(
-            {key: value for key, value in config.extra.items() if key in OPTION_KEYS and value is not None}
-        )
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        raise ChannelConfigInvalid(f"channels.{config.name}.{first['loc'][0]}: {first['msg']}") from None
+    return options

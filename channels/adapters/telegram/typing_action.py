@@ -51,8 +51,7 @@ class Typing:
     async def close(self) -> None:
         """Show it nowhere any more."""
         self._shown.clear()
-        self._under_way.cancel()
-        await self._under_way.settle()
+        await self._under_way.wind_up(limit_s=0)
 
     async def _show(self, place: Place) -> None:
         while True:

@@ -1,22 +1,21 @@
 """A channel that talks to any service by signed requests."""
 
 import json
-from urllib.parse import urlsplit
 
 import httpx2
 
+from channels.adapters.webhook.options import read_options
 from channels.adapters.webhook.signature import DELIVERY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from channels.base import ChannelBase
 from channels.bridge import AgentBridge
 from channels.config import ChannelConfig
-from channels.errors import ChannelConfigInvalid, DeliveryFailed
+from channels.errors import DeliveryFailed
 from channels.inbox import Inbox
 from channels.parts import ChannelParts
 from channels.timers import pause
 from core import clock
 from core.ids import new_uuid
 
-CALLBACK_KEY = "callbackUrl"
 TRIES = 4
 LIMIT_S = 10.0
 FIRST_PAUSE_MS = 500
@@ -33,18 +32,19 @@ class WebhookChannel(ChannelBase):
         """
         super().__init__(config, bridge=bridge, parts=parts)
         self._timers = parts.timers
-        self._callback = _callback_of(config)
-        self._client: httpx2.AsyncClient | None = None
-
-    async def connect(self) -> None:
-        """Get ready to post answers."""
+        self._callback = read_options(config).callback_url
         self._client = httpx2.AsyncClient(timeout=LIMIT_S, follow_redirects=False)
 
+    async def connect(self) -> None:
+        """Nothing is to be connected: the web takes in what is posted."""
+
     async def disconnect(self) -> None:
-        """Let the connections go."""
-        client, self._client = self._client, None
-        if client is not None:
-            await client.aclose()
+        """See ``ChannelBase``; answers can be sent until the channel is closed."""
+
+    async def close(self) -> None:
+        """See ``ChannelBase``; the connections are let go."""
+        await super().close()
+        await self._client.aclose()
 
     async def send_message(
         self, chat_id: str, text: str, *, thread_id: str | None = None, delivery_id: str | None = None
@@ -78,8 +78,6 @@ class WebhookChannel(ChannelBase):
             DELIVERY_HEADER: delivery,
             SIGNATURE_HEADER: sign(self.config.token.get_secret_value(), timestamp, body),
         }
-        if self._client is None:
-            return "the channel is not connected"
         try:
             answer = await self._client.post(self._callback, content=body, headers=headers)
         except httpx2.HTTPError as error:
@@ -93,11 +91,3 @@ def open_channel(
     """Make the channel; see ``OpenAdapter``."""
     del inbox  # the web stores what comes
     return WebhookChannel(config, bridge=bridge, parts=parts)
-
-
-def _callback_of(config: ChannelConfig) -> str:
-    url = config.extra.get(CALLBACK_KEY)
-    parts = urlsplit(url) if isinstance(url, str) else None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ChannelConfigInvalid(f"channels.{config.name}.{CALLBACK_KEY}: an http(s) address is needed")
-    return str(url)

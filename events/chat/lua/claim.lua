@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Take the right to serve a channel, or keep it.
 -- KEYS: lease
--- ARGV: owner, life ms
+-- ARGV: owner, life ms, then fields and values that tell how it serves the channel
 -- Returns: {'held', fencing token}; {'taken', ms until it is free} another owner has it
 -- Repeat-safe: an owner that has it keeps its token.
 local owner, life = ARGV[1], tonumber(ARGV[2])
@@ -14,4 +14,7 @@ if lease[1] ~= owner then
   lease[2] = string.format('%.0f', tonumber(lease[2] or '0') + 1)
 end
 redis.call('HSET', KEYS[1], 'owner', owner, 'token', lease[2], 'until', string.format('%.0f', now + life))
+if #ARGV > 2 then
+  redis.call('HSET', KEYS[1], unpack(ARGV, 3))
+end
 return { 'held', lease[2] }

@@ -8,7 +8,7 @@ import typer
 from memlane.cli import options
 
 ops = typer.Typer(
-    help="""See lanes, workers and the audit; hold lanes.
+    help="""See lanes, workers, channels and the audit; hold lanes.
 
     It asks a running service. The token needs the role operator; the owner's has it.""",
     no_args_is_help=True,
@@ -40,6 +40,17 @@ def workers(
     from memlane.cli.ops import show_workers
 
     raise typer.Exit(show_workers(place_of(url=url, token_file=token_file, workspace=None), as_json=json))
+
+
+@ops.command()
+def channels(
+    *, json: options.Json = False, url: options.Url = None, token_file: options.TokenFile = None
+) -> None:
+    """Show how the chat channels stand: whether they are served, and hear what is written."""
+    from memlane.cli.connection import place_of
+    from memlane.cli.ops import show_channels
+
+    raise typer.Exit(show_channels(place_of(url=url, token_file=token_file, workspace=None), as_json=json))
 
 
 def _setting(*, is_held: bool, text: str) -> Callable[..., None]:

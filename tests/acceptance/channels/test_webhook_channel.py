@@ -16,8 +16,8 @@ from channels.adapters.webhook.signature import (
 )
 from core.clock import wall_ms
 from tests.support.channels.callback import running_callback
-from tests.support.child_processes import command_of, descendants_of
-from tests.support.memlane_up import running_memlane
+from tests.support.child_processes import children_of, command_of, descendants_of
+from tests.support.memlane_up import environment, running_memlane
 from tests.support.waiting import until
 
 SECRET = "s3cret"
@@ -30,7 +30,7 @@ def service(tmp_path):
         (tmp_path / "home").mkdir()
         team = {"type": "webhook", "token": SECRET, "callbackUrl": callback.url, "allowedUsers": ["u1"]}
         (tmp_path / "home" / "channels.json").write_text(json.dumps({"channels": {"team": team}}))
-        with running_memlane(tmp_path) as running:
+        with running_memlane(tmp_path, env=environment(tmp_path, MEMLANE_CHAT_IDLE_S="0.2")) as running:
 
             def post(text, *, delivery):
                 body = json.dumps({"senderId": "u1", "chatId": "c1", "threadId": "t1", "text": text}).encode()
@@ -49,7 +49,7 @@ def service(tmp_path):
 
 @pytest.mark.usefixtures("unmeasured")
 def test_what_is_said_is_remembered_and_found_and_answered_once(service):
-    _, callback, post = service
+    running, callback, post = service
     assert post("/remember I like green tea", delivery="d1") == 202
     until(lambda: callback.messages)
     assert post("Which tea?", delivery="d2") == 202
@@ -62,6 +62,8 @@ def test_what_is_said_is_remembered_and_found_and_answered_once(service):
     assert (answer["channel"], answer["chatId"], answer["threadId"]) == ("team", "c1", "t1")
     for headers, body in zip(callback.headers, callback.bodies, strict=True):
         assert is_signed(SECRET, headers[TIMESTAMP_HEADER], headers[SIGNATURE_HEADER], body=body)
+    # the agent that answered goes once nobody has written for as long as that was configured
+    until(lambda: not children_of(channels_process(running.process.pid)))
 
 
 @pytest.mark.usefixtures("unmeasured")

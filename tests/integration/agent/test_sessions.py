@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from agent.chat.calls import MAX_SESSIONS
 from core import acp, jsonrpc
 from tests.support.agent_child import AgentChild, StartChild
 from tests.support.scripted_model import calls, document, says, silent, status
@@ -109,7 +110,7 @@ def test_there_are_only_so_many_sessions_and_prompts_of_each(start_child: StartC
         ask(child, busy)
     assert child.answer(ask(child, busy), timeout_s=5).error_code == -32600
 
-    idle = [new_session(child) for _ in range(16)]
+    idle = [new_session(child) for _ in range(MAX_SESSIONS)]
 
     assert listed(child) == [*reversed(idle[1:]), busy]
     child.send_line(jsonrpc.notification(acp.SESSION_CANCEL, {"sessionId": busy}))

@@ -94,11 +94,11 @@ def test_a_lease_that_ran_out_still_holds_while_nobody_took_the_channel(store):
 def test_messages_are_read_in_their_order(store):
     assert store.put("one", keys=["a"])
     assert store.put("two", keys=["b"])
-    first, second = store.read(after="0", wait_ms=1)
+    first, second = store.read(after="0", wait_ms=None)
 
     assert (first[1], second[1]) == ("one", "two")
-    assert store.read(after=first[0], wait_ms=1) == [second]
-    assert store.read(after=second[0], wait_ms=1) == []
+    assert store.read(after=first[0], wait_ms=None) == [second]
+    assert store.read(after=second[0], wait_ms=None) == []
 
 
 def test_a_message_is_known_again_by_each_of_its_keys(store):
@@ -111,11 +111,11 @@ def test_a_message_is_known_again_by_each_of_its_keys(store):
 
 def test_a_message_that_was_settled_is_not_read_and_still_known(store):
     store.put("one", keys=["a"])
-    receipt = store.read(after="0", wait_ms=1)[0][0]
+    receipt = store.read(after="0", wait_ms=None)[0][0]
     store.settle([receipt])
     store.settle([receipt])
 
-    assert store.read(after="0", wait_ms=1) == []
+    assert store.read(after="0", wait_ms=None) == []
     assert not store.put("one", keys=["a"])
 
 
@@ -124,7 +124,7 @@ def test_more_messages_than_may_wait_are_refused_and_not_known(place):
     store.put("one", keys=["a"])
     with pytest.raises(ChannelBacklogFull):
         store.put("two", keys=["b"])
-    assert [body for _, body in store.read(after="0", wait_ms=1)] == ["one"]
+    assert [body for _, body in store.read(after="0", wait_ms=None)] == ["one"]
 
     assert place().put("two", keys=["b"])
 
@@ -159,7 +159,7 @@ def test_who_waits_for_a_message_gets_it_as_it_comes(place, store):
 
 def test_a_turn_is_unfinished_until_its_one_end(store):
     store.put("one", keys=["a"])
-    receipt = store.read(after="0", wait_ms=1)[0][0]
+    receipt = store.read(after="0", wait_ms=None)[0][0]
     store.begin("t", "turn")
     store.begin("t", "another")
     assert store.unfinished() == [StoredTurn("turn", "running")]
@@ -171,7 +171,7 @@ def test_a_turn_is_unfinished_until_its_one_end(store):
     store.start_delivery("t")
 
     assert store.unfinished() == []
-    assert store.read(after="0", wait_ms=1) == []
+    assert store.read(after="0", wait_ms=None) == []
 
 
 def test_a_turn_that_is_not_known_has_no_end(store):

@@ -215,7 +215,8 @@ def hold_sessions(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
 
 def serve_a_channel(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
     store = ChannelStore(lane.redis, lane.workspace, "team chat")
-    store.claim("process-1", life_ms=60_000)
+    told = {"state": "connected", "since": "1700000000000", "reason": "", "process": "h:7"}
+    store.claim("process-1", life_ms=60_000, told=told)
     store.put("{}", keys=["message:1"])
     store.begin("turn-1", "{}")
     store.start_delivery("turn-1")

@@ -211,6 +211,18 @@ async def test_what_was_cut_off_by_a_stop_is_told_by_the_next_process(place):
     assert texts == ["Sorry, that failed: the process ends", "Hi"]
 
 
+async def test_what_was_cut_off_is_told_once_the_chat_service_is_there(place):
+    first = place()
+    first.say("hello", key="m1")
+    await first.until(prompted())
+    await first.stop()
+    second = place(broken=1)
+    await second.until(sent())
+    await second.stop()
+
+    assert [[text for _, _, text in channel.sent] for channel in second.channels] == [[], [INTERRUPTED]]
+
+
 async def test_a_channel_that_can_t_connect_is_tried_again(place):
     process = place(broken=2)
     process.say("hello", key="m1")

@@ -62,6 +62,15 @@ def test_workers_and_counters_are_seen():
     assert [seen.path for seen in service.requests] == ["/ops/workers", "/ops/stats"]
 
 
+def test_channels_are_seen():
+    channel = {"name": "team", "type": "slack", "workspaceId": "w1", "state": "connected", "since": MOMENT}
+    with client_of(Reply(200, {"channels": [channel]})) as (client, service):
+        (found,) = client.operators.channels()
+
+    assert (found.name, found.state, found.reason, found.waiting) == ("team", "connected", None, 0)
+    assert service.requests[0].path == "/ops/channels"
+
+
 def test_the_audit_is_fetched_page_by_page():
     pages = [{"entries": [act("a")], "nextCursor": "7-0"}, {"entries": [act("b")], "nextCursor": None}]
     with client_of(*(Reply(200, page) for page in pages)) as (client, service):

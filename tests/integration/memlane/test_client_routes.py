@@ -54,6 +54,7 @@ CALLS: Mapping[str, Call] = {
     "show_index": lambda c: c.index("user"),
     "search_memory": lambda c: c.search("tea", scope="user"),
     "review_document": lambda c: c.review(TEA, "approve"),
+    "list_channels": lambda c: c.operators.channels(),
     "list_revisions": lambda c: c.revision_page(
         before="r7", document=Document(scope="user", path="user/tea.md")
     ),

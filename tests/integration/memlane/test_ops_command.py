@@ -18,6 +18,16 @@ LANE = {
 }
 IDLE = LANE | {"depth": 0, "oldestAgeMs": None, "running": None, "lease": None, "held": False}
 WORKER = {"workerId": "w", "host": "h", "pid": 7, "threads": 8, "model": "offline", "deployment": ""}
+CHANNEL = {
+    "name": "team",
+    "type": "telegram",
+    "workspaceId": "0123456789abcdef",
+    "state": "unhealthy",
+    "since": "2026-01-01T00:00:00.000Z",
+    "reason": "another process polls \x1bthis bot",
+    "process": "h:7",
+    "waiting": 3,
+}
 ACT = {
     "at": "2026-01-01T00:00:00.000Z",
     "token": "ci",
@@ -42,6 +52,24 @@ def test_lanes_are_shown_one_a_line(capsys):
         "0123456789abcdef  /srv/heron  runs dream-1, attempt 1  2 queued for 5 s  held",
         "0123456789abcdef  /srv/heron  idle  0 queued",
     ]
+
+
+def test_channels_are_shown_with_what_keeps_them_from_hearing(capsys):
+    unserved = CHANNEL | {"state": "unserved", "since": None, "reason": None, "waiting": 0}
+    with scripted_service([Reply(200, {"channels": [CHANNEL, unserved]})]) as service:
+        assert run("ops", "channels", "--url", service.url) == 0
+
+    deaf, other = capsys.readouterr().out.splitlines()
+    assert deaf.startswith("team  telegram  0123456789abcdef  unhealthy since 20")
+    assert deaf.endswith("3 waiting  another process polls  this bot")
+    assert other == "team  telegram  0123456789abcdef  unserved  0 waiting"
+
+
+def test_that_there_are_no_channels_is_said(capsys):
+    with scripted_service([Reply(200, {"channels": []})]) as service:
+        assert run("ops", "channels", "--url", service.url) == 0
+
+    assert capsys.readouterr().out == "no channel is configured\n"
 
 
 @pytest.mark.parametrize("action", ["hold", "unhold"])

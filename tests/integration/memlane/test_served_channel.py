@@ -4,10 +4,12 @@ import asyncio
 
 import pytest
 
+from channels.health import ChannelHealth
 from channels.parts import ChannelParts
 from channels.volatile import VolatileInbox
 from core.ids import WorkspaceId
 from events.chat.announcing import Announcer
+from events.chat.board import ChannelBoard, KnownChannel
 from events.chat.store import ChannelStore, Lease
 from events.connect import connect
 from events.log import EventLog
@@ -39,6 +41,9 @@ class AwkwardChannel(RecordingChannel):
         await super().disconnect()
         self._fail_if_told("disconnect")
 
+    def hears(self, state, reason):
+        self._health = ChannelHealth(state, 1, reason)
+
     def _fail_if_told(self, where):
         if where in self.faults:
             self.faults.remove(where)
@@ -48,7 +53,7 @@ class AwkwardChannel(RecordingChannel):
 class Site:
     """A channel, the channels that were made to serve it, and the process that does."""
 
-    def __init__(self, redis_url, *, faults=()):
+    def __init__(self, redis_url, *, faults=(), pace=None):
         self.workspace = fresh_workspace_id()
         self.url = redis_url
         self.bridge = ScriptedBridge()
@@ -56,7 +61,7 @@ class Site:
         self.faults = list(faults)
         self.made: list[AwkwardChannel] = []
         self.connected = asyncio.Event()
-        self.served = ServedChannel("chat", self.store(), self.open, pace=Pace(first_pause_s=0.001))
+        self.served = ServedChannel("chat", self.store(), self.open, pace=pace or Pace(first_pause_s=0.001))
 
     def store(self):
         return ChannelStore(connect(self.url), WorkspaceId(self.workspace), "chat")
@@ -78,6 +83,39 @@ async def ended(running):
     running.cancel()
     await asyncio.wait({running}, timeout=10)
     return running.cancelled()
+
+
+async def test_how_a_channel_is_is_told_to_who_looks_on(redis_url):
+    site = Site(redis_url, pace=Pace(renew_s=0.01))
+    board = ChannelBoard(connect(redis_url), [KnownChannel("chat", "loopback", site.workspace)])
+    running = await site.serving()
+    site.made[0].hears("unhealthy", "the chat service is away")
+
+    await asyncio.to_thread(until, lambda: board.standings()[0].state == "unhealthy")
+    deaf = board.standings()[0]
+    assert (deaf.state, deaf.reason) == ("unhealthy", "the chat service is away")
+    assert await ended(running)
+    assert board.standings()[0].state == "unserved"
+
+
+async def test_an_earlier_failure_is_not_told_of_a_channel_that_was_left_in_good_order(redis_url):
+    site = Site(redis_url, faults=["connect"])
+    board = ChannelBoard(connect(redis_url), [KnownChannel("chat", "loopback", site.workspace)])
+    running = await site.serving()
+
+    assert await ended(running)
+    assert (board.standings()[0].state, board.standings()[0].reason) == ("unserved", None)
+
+
+async def test_why_an_adapter_could_not_serve_is_told(redis_url):
+    site = Site(redis_url, faults=["connect"], pace=Pace(first_pause_s=60))
+    running = asyncio.create_task(site.served.run())
+    board = ChannelBoard(connect(redis_url), [KnownChannel("chat", "loopback", site.workspace)])
+
+    await asyncio.to_thread(until, lambda: board.standings()[0].state == "stopped")
+
+    assert board.standings()[0].reason == "the adapter has a fault, see the log"
+    assert await ended(running)
 
 
 async def test_an_adapter_with_a_fault_is_made_anew_and_told_to_disconnect(redis_url):

@@ -13,8 +13,7 @@ from core.clock import wall_ms
 from core.workspaces import Workspaces
 from events.chat.store import ChannelStore
 from events.connect import connect
-from events.errors import StorageUnavailable
-from memlane.channels.stores import put_message
+from tests.support.channels.keeping import keeping_in
 from tests.support.lane import fresh_workspace_id
 from tests.support.web_app import application
 from web.routes.channels import ChannelDoors
@@ -32,12 +31,9 @@ def store(redis_url: str) -> ChannelStore:
 
 @pytest.fixture
 def app(redis_url: str, workspaces: Workspaces, store: ChannelStore) -> Iterator[Flask]:
-    def put(envelope, keys):
-        if envelope.text == "away":
-            raise StorageUnavailable("no answer")
-        return put_message(store, envelope, keys=keys)
-
-    doors = ChannelDoors(webhook={"team chat": WebhookDoor("team chat", SecretStr(SECRET), put)})
+    doors = ChannelDoors(
+        webhook={"team chat": WebhookDoor("team chat", SecretStr(SECRET), keeping_in(store))}
+    )
     with application(redis_url, workspaces, doors=doors) as made:
         yield made
 
@@ -64,7 +60,7 @@ def posted(
 
 
 def waiting(store):
-    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=1)]
+    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=None)]
 
 
 def test_a_signed_message_is_stored_and_a_repeat_known(app, store):

@@ -7,6 +7,8 @@ import pytest
 from flask import Flask
 
 from core.workspaces import Workspaces
+from events.chat.board import KnownChannel
+from events.chat.store import ChannelStore
 from events.connect import connect
 from jobs.registry import WorkerRegistry
 from tests.support.callers import OWNER, Caller, keyring_of, named
@@ -23,7 +25,11 @@ def second(workspaces: Workspaces) -> Caller:
 
 @pytest.fixture(scope="module")
 def app(redis_url: str, workspaces: Workspaces, second: Caller) -> Iterator[Flask]:
-    with application(redis_url, workspaces, keyring=keyring_of(second)) as made:
+    channels = [
+        KnownChannel(name, "webhook", workspace.id)
+        for name, workspace in zip(("first", "second"), workspaces, strict=True)
+    ]
+    with application(redis_url, workspaces, keyring=keyring_of(second), channels=channels) as made:
         yield made
 
 
@@ -88,10 +94,43 @@ def test_a_limited_operator_sees_and_holds_its_own_lanes_only(
     assert ask(app, "GET", "/ops/lanes").get_json()["lanes"][0]["held"] is False
 
 
+def test_channels_show_whether_they_are_served_and_what_waits(
+    app: Flask, redis_url: str, workspaces: Workspaces
+) -> None:
+    store = ChannelStore(connect(redis_url), workspaces.primary.id, "first")
+    told = {"state": "unhealthy", "since": "1764547200000", "reason": "no answer", "process": "h:7"}
+    store.claim("me", life_ms=60_000, told=told)
+    store.put("{}", keys=["a"])
+
+    served, other = ask(app, "GET", "/ops/channels").get_json()["channels"]
+
+    assert served == {
+        "name": "first",
+        "type": "webhook",
+        "workspaceId": workspaces.primary.id,
+        "state": "unhealthy",
+        "since": "2025-12-01T00:00:00.000Z",
+        "reason": "no answer",
+        "process": "h:7",
+        "waiting": 1,
+    }
+    assert (other["name"], other["state"], other["since"], other["process"]) == (
+        *("second", "unserved"),
+        *(None, None),
+    )
+
+
+def test_channels_of_other_workspaces_are_not_shown(app: Flask, second: Caller) -> None:
+    channels = ask(app, "GET", "/ops/channels", second).get_json()["channels"]
+
+    assert [one["name"] for one in channels] == ["second"]
+
+
 def test_workers_and_counters_are_shown(app: Flask, redis_url: str) -> None:
     registry = WorkerRegistry(connect(redis_url))
     facts = {"host": "h", "pid": "7", "threads": "8", "model": "offline", "deployment": "d"}
     registry.announce("worker-7", facts, {})
+    ask(app, "POST", "/workspace/memory/remember", json={"content": "a fact"})
 
     workers = ask(app, "GET", "/ops/workers").get_json()["workers"]
     stats = ask(app, "GET", "/ops/stats").get_json()
@@ -108,4 +147,4 @@ def test_workers_and_counters_are_shown(app: Flask, redis_url: str) -> None:
         "deployment": "d",
     }
     assert stats.keys() == {"counters", "waitingLanes", "oldestWaitMs"}
-    assert stats["counters"]["accepted:remember"] >= 2
+    assert stats["counters"]["accepted:remember"] >= 1

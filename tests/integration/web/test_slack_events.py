@@ -14,8 +14,7 @@ from core.clock import wall_ms
 from core.workspaces import Workspaces
 from events.chat.store import ChannelStore
 from events.connect import connect
-from events.errors import StorageUnavailable
-from memlane.channels.stores import put_message
+from tests.support.channels.keeping import keeping_in
 from tests.support.lane import fresh_workspace_id
 from tests.support.web_app import application
 from web.routes.channels import ChannelDoors
@@ -30,12 +29,7 @@ def store(redis_url: str) -> ChannelStore:
 
 @pytest.fixture
 def app(redis_url: str, workspaces: Workspaces, store: ChannelStore) -> Iterator[Flask]:
-    def put(envelope, keys):
-        if envelope.text == "away":
-            raise StorageUnavailable("no answer")
-        return put_message(store, envelope, keys=keys)
-
-    doors = ChannelDoors(slack={"team chat": SlackDoor("team chat", SecretStr(SECRET), put)})
+    doors = ChannelDoors(slack={"team chat": SlackDoor("team chat", SecretStr(SECRET), keeping_in(store))})
     with application(redis_url, workspaces, doors=doors) as made:
         yield made
 
@@ -59,7 +53,7 @@ def posted(
 
 
 def waiting(store):
-    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=1)]
+    return [json.loads(body)["text"] for _, body in store.read(after="0", wait_ms=None)]
 
 
 def test_slack_tries_an_address_with_a_challenge(app, store):

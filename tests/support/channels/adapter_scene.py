@@ -1,12 +1,15 @@
 """A channel of some adapter against its fake chat service, with an agent and a clock that the test drives."""
 
 import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import SecretStr
+
 from channels.adapters.registry import open_channel
-from channels.config import ChannelConfig
+from channels.config import ChannelConfig, GroupConfig
 from channels.inflow import Inflow
 from channels.parts import ChannelParts
 from channels.volatile import VolatileInbox, VolatileLedger, VolatileOutbox
@@ -154,3 +157,45 @@ class AdapterScene:
         return await self.facts.until(
             lambda: self.channel.health if self.channel.health.state == state else None
         )
+
+
+def open_config(kind, own_token, *, extra, **config):
+    """The configuration of a channel that everybody may use, unless told otherwise."""
+    settings: dict[str, Any] = {
+        "name": "team",
+        "type": kind,
+        "cwd": "/srv/work",
+        "token": SecretStr(own_token),
+        "sender_policy": "open",
+        "group_policy": "open",
+        "groups": {"*": GroupConfig()},
+    }
+    return ChannelConfig(**(settings | config), extra=extra)
+
+
+@asynccontextmanager
+async def adapter_scene(
+    scene_of, fake_service, config_of, *, folder=None, connected=True, pairing=None, bridge=None, **config
+):
+    """A channel as ``config_of`` configures it; its agent is scripted, unless one is given.
+
+    Args:
+        scene_of: the ``AdapterScene`` of its type.
+        config_of: gets the fake service's URL, and what the test wants otherwise.
+    """
+    facts = Facts()
+    async with fake_service(facts) as fake:
+        scene = scene_of(
+            facts,
+            fake,
+            config_of(fake.url, **config),
+            folder=folder,
+            pairing=pairing or StubbornPairing(),
+            bridge=bridge,
+        )
+        try:
+            if connected:
+                await scene.start()
+            yield scene
+        finally:
+            await scene.stop()

@@ -127,6 +127,7 @@ class Scene:
     routes: VolatileRoutes = field(default_factory=VolatileRoutes)
     pairing: StubbornPairing = field(default_factory=StubbornPairing)
     memory: ChatMemory | None = None
+    grace_s: float = 2.0
     channel: RecordingChannel = field(init=False)
     _count: int = 0
 
@@ -142,6 +143,7 @@ class Scene:
             routes=self.routes,
             memory=self.memory,
             timers=self.timers,
+            grace_s=self.grace_s,
         )
         self.channel = RecordingChannel(self.config, bridge=self.bridge, parts=parts)
 

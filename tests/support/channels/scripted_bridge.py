@@ -35,6 +35,7 @@ class ScriptedBridge:
         self.verdicts: list[asyncio.Future[None]] | None = None
         self.refuses_cancel = False
         self.lost_sessions: set[str] = set()
+        self.renamed: dict[str, str] = {}
         self._listeners: list[Any] = []
         self.most_prompts_at_once = 0
 
@@ -51,7 +52,7 @@ class ScriptedBridge:
         self.loaded.append(session_id)
         if session_id in self.lost_sessions:
             raise AgentFailure("no such session")
-        return session_id
+        return self.renamed.get(session_id, session_id)
 
     async def prompt(self, session_id, text, *, images=()):
         prompt = ScriptedPrompt(session_id, text, tuple(images), asyncio.get_running_loop().create_future())

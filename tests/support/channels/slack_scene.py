@@ -1,15 +1,11 @@
 """A Slack channel against the fake Slack, with an agent and a clock that the test drives."""
 
-from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
 
 from pydantic import SecretStr
 
-from channels.config import ChannelConfig, GroupConfig
-from tests.support.channels.adapter_scene import AdapterScene
-from tests.support.channels.facts import Facts
+from tests.support.channels.adapter_scene import AdapterScene, adapter_scene, open_config
 from tests.support.channels.fake_slack import APP_TOKEN, BOT_TOKEN, fake_slack
-from tests.support.channels.scene import StubbornPairing
 
 CHANNEL = {"channel": "C1", "channel_type": "channel"}
 
@@ -43,35 +39,7 @@ class SlackScene(AdapterScene):
 
 def slack_config(url, **config):
     extra = {"apiUrl": f"{url}/api", "appToken": SecretStr(APP_TOKEN)} | config.pop("extra", {})
-    settings: dict[str, Any] = {
-        "name": "team",
-        "type": "slack",
-        "cwd": "/srv/work",
-        "token": SecretStr(BOT_TOKEN),
-        "sender_policy": "open",
-        "session_scope": "thread",
-        "group_policy": "open",
-        "groups": {"*": GroupConfig()},
-    }
-    return ChannelConfig(**(settings | config), extra=extra)
+    return open_config("slack", BOT_TOKEN, extra=extra, **({"session_scope": "thread"} | config))
 
 
-@asynccontextmanager
-async def slack_scene(*, folder=None, connected=True, pairing=None, bridge=None, **config):
-    """A channel that everybody may use, unless told otherwise; its agent is scripted, unless one is given."""
-    facts = Facts()
-    async with fake_slack(facts) as fake:
-        scene = SlackScene(
-            facts,
-            fake,
-            slack_config(fake.url, **config),
-            folder=folder,
-            pairing=pairing or StubbornPairing(),
-            bridge=bridge,
-        )
-        try:
-            if connected:
-                await scene.start()
-            yield scene
-        finally:
-            await scene.stop()
+slack_scene = partial(adapter_scene, SlackScene, fake_slack, slack_config)

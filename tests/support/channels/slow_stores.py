@@ -41,3 +41,15 @@ class SlowOutbox(VolatileOutbox):
         await asyncio.sleep(0)
         await super().mark_sent(key, provider_id)
         await asyncio.sleep(0)
+
+
+class HeldLedger(VolatileLedger):
+    """Notes the end of a turn once the test lets it."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def end(self, turn, terminal, *, reason=None):
+        await self.gate.wait()
+        return await super().end(turn, terminal, reason=reason)

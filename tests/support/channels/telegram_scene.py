@@ -1,15 +1,9 @@
 """A Telegram channel against the fake Bot API, with an agent and a clock that the test drives."""
 
-from contextlib import asynccontextmanager
-from typing import Any
+from functools import partial
 
-from pydantic import SecretStr
-
-from channels.config import ChannelConfig, GroupConfig
-from tests.support.channels.adapter_scene import AdapterScene
-from tests.support.channels.facts import Facts
+from tests.support.channels.adapter_scene import AdapterScene, adapter_scene, open_config
 from tests.support.channels.fake_telegram import TOKEN, fake_telegram
-from tests.support.channels.scene import StubbornPairing
 
 GROUP = {"id": -100500, "type": "supergroup", "title": "Team", "is_forum": True}
 
@@ -29,37 +23,10 @@ class TelegramScene(AdapterScene):
 
 def telegram_config(url, **config):
     extra = {"apiUrl": url, "pollTimeout": 20} | config.pop("extra", {})
-    settings: dict[str, Any] = {
-        "name": "team",
-        "type": "telegram",
-        "cwd": "/srv/work",
-        "token": SecretStr(TOKEN),
-        "sender_policy": "open",
-        "group_policy": "open",
-        "groups": {"*": GroupConfig()},
-    }
-    return ChannelConfig(**(settings | config), extra=extra)
+    return open_config("telegram", TOKEN, extra=extra, **config)
 
 
-@asynccontextmanager
-async def telegram_scene(*, folder=None, connected=True, pairing=None, bridge=None, **config):
-    """A channel that everybody may use, unless told otherwise; its agent is scripted, unless one is given."""
-    facts = Facts()
-    async with fake_telegram(facts) as fake:
-        scene = TelegramScene(
-            facts,
-            fake,
-            telegram_config(fake.url, **config),
-            folder=folder,
-            pairing=pairing or StubbornPairing(),
-            bridge=bridge,
-        )
-        try:
-            if connected:
-                await scene.start()
-            yield scene
-        finally:
-            await scene.stop()
+telegram_scene = partial(adapter_scene, TelegramScene, fake_telegram, telegram_config)
 
 
 def mention(text, name="@LaneBot"):

@@ -2,8 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from channels.replies import CLEARED
 from tests.support.channels.scene import scene, settle
+from tests.support.channels.slow_stores import HeldLedger
 
 
 async def test_clear_without_a_session_says_so():
@@ -199,3 +202,43 @@ async def test_a_wedged_turn_that_is_cleared_when_its_time_is_up_has_one_end():
     await chat.later(3_000)
 
     assert chat.log == ["started", "start hook", "cancelled clear", "end hook", f"send {CLEARED}"]
+
+
+async def test_nobody_waits_for_a_wedged_turn_that_was_cleared():
+    chat = scene()
+    message = await chat.say("hello")
+    await chat.say("/clear")
+    await chat.later(3_000)
+
+    assert message.done()
+    assert await chat.ledger.unfinished() == ()
+
+
+async def test_a_wedged_turn_that_is_given_up_by_two_at_once_has_one_end():
+    chat = scene()
+    await chat.say("hello")
+    await chat.later(600_000)
+    await chat.say("/clear")
+    await chat.later(3_000)
+
+    assert [event.type for event in chat.channel.events] == ["started", "cancelled"]
+    assert chat.log.count("end hook") == 1
+
+
+@pytest.mark.parametrize("late", ["/clear", "another message"])
+@pytest.mark.parametrize("answer", ["an answer", ""])
+async def test_a_turn_whose_end_is_being_noted_is_not_called_off_any_more(late, answer):
+    chat = scene(dispatch_mode="steer")
+    chat.ledger = HeldLedger()
+    chat.open()
+    await chat.say("hello")
+    chat.bridge.answer(answer)
+    await settle()
+
+    await chat.say(late)
+    chat.ledger.gate.set()
+    await settle()
+
+    first = [event.type for event in chat.channel.events if event.message_id == "msg1"]
+    assert first == ["started", "completed"]
+    assert chat.bridge.cancelled == []

@@ -2,6 +2,7 @@
 
 import pytest
 
+from channels.adapters.registry import TYPES as REAL_TYPES
 from channels.config_check import check_channels
 from channels.config_reading import AdapterType
 
@@ -115,3 +116,31 @@ def test_what_an_adapter_declares_is_known_to_the_check():
 
 def test_the_check_of_a_document_without_channels_says_so():
     assert [one.path for one in check_channels([], environment={}, cwd="/srv", types=TYPES)] == ["channels"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "paths"),
+    [
+        (
+            {
+                "type": "telegram",
+                "token": "no",
+                "pollTimeout": "long",
+                "apiUrl": "here",
+                "registerCommands": 1,
+            },
+            {"token", "pollTimeout", "apiUrl", "registerCommands"},
+        ),
+        ({"type": "slack", "token": "xoxb-1", "proxy": "socks5://a"}, {"proxy", "appToken"}),
+        ({"type": "slack", "token": "xoxb-1", "appToken": 3}, {"appToken"}),
+        ({"type": "webhook", "token": "t", "callbackUrl": "localhost:8000"}, {"callbackUrl"}),
+        ({"type": "webhook", "token": "t", "callbackUrl": "http://localhost:8000/a"}, set()),
+    ],
+)
+def test_what_only_an_adapter_knows_to_be_wrong_is_found_at_once(raw, paths):
+    document = {"channels": {"team": raw | {"senderPolicy": "open"}}}
+    found = check_channels(document, environment={}, cwd="/srv", types=REAL_TYPES)
+
+    assert {one.path.removeprefix("channels.team.") for one in found} == paths
+    assert {one.severity for one in found} <= {"error"}
+    assert all(one.message.endswith(("is needed", "a bot's token", "that Slack posts")) for one in found)

@@ -158,6 +158,29 @@ async def test_after_a_first_prompt_that_failed_in_mid_answer_it_is_not_told_aga
     assert chat.prompted[1] == "two"
 
 
+async def test_after_a_first_prompt_that_failed_once_it_used_a_tool_it_is_not_told_again():
+    chat = scene(instructions="Be kind.")
+    await chat.say("one")
+    chat.bridge.use_tool()
+    chat.bridge.fail("not now")
+    await settle()
+    await chat.say("two")
+
+    assert chat.prompted == ["Be kind.\n\none", "two"]
+
+
+async def test_after_a_later_prompt_that_failed_it_is_not_told_again():
+    chat = scene(instructions="Be kind.")
+    await chat.say("one")
+    await answered(chat)
+    await chat.say("two")
+    chat.bridge.fail("not now")
+    await settle()
+    await chat.say("three")
+
+    assert chat.prompted == ["Be kind.\n\none", "two", "three"]
+
+
 async def test_after_clear_the_context_is_told_again():
     chat = scene(instructions="Be kind.")
     await chat.say("one")
@@ -221,7 +244,7 @@ async def test_after_a_turn_that_was_called_off_before_the_agent_was_asked_the_c
     noting.set()
     await settle()
 
-    assert chat.prompted == [f"Be brief.\n\n{STEER_NOTE}\n\ntwo"]
+    assert chat.prompted == [f"Be brief.\n\none\n\n{STEER_NOTE}\n\ntwo"]
 
 
 async def test_the_context_is_told_by_the_next_turn_that_runs_whatever_waits_behind_it():

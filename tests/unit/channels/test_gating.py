@@ -5,6 +5,7 @@ import pytest
 from channels.config import GroupConfig
 from channels.envelope import Envelope
 from channels.group_history import MAX_CHATS, MAX_MESSAGES, GroupHistory
+from core.chat import AgentCommand
 from tests.support.channels.scene import StubbornPairing, scene, settle
 
 
@@ -110,6 +111,19 @@ async def test_what_a_group_said_before_is_told_with_the_next_mention():
 
     expected = "Messages in this chat since the last turn:\n[Bob] two\n[Bob] three\n\n[Ann] and?"
     assert chat.prompted == [expected]
+
+
+async def test_a_command_of_the_agent_reaches_it_without_what_a_group_said_which_is_kept_for_the_next():
+    chat = scene(**HISTORY)
+    chat.bridge.known_commands = (AgentCommand("compact"),)
+    await chat.say("one", is_group=True, sender_name="Bob")
+    await chat.say("/compact", **MENTIONED)
+    chat.bridge.answer("done")
+    await settle()
+    await chat.say("and?", **MENTIONED)
+
+    told = "Messages in this chat since the last turn:\n[Bob] one\n\n[Ann] and?"
+    assert chat.prompted == ["/compact", told]
 
 
 async def test_what_was_told_once_is_not_told_again():

@@ -6,6 +6,7 @@ import pytest
 
 from channels.memory_commands import WORKING, MemoryCommands
 from channels.memory_lane import MemoryReport
+from channels.volatile import VolatileOutbox
 from core.errors import DependencyError, InputError
 from tests.support.channels.scene import scene, settle
 
@@ -74,6 +75,13 @@ async def test_what_changed_nothing_has_nothing_to_take_back():
     assert chat.texts == ["Nothing to forget."]
 
 
+async def test_help_says_what_the_commands_do():
+    chat, _ = opened()
+    await chat.say("/help")
+
+    assert "\n/remember - have memory keep what follows\n" in chat.texts[0]
+
+
 @pytest.mark.parametrize("command", ["/remember", "/forget ", "/undo"])
 async def test_without_words_it_says_what_is_missing(command):
     chat, lane = opened()
@@ -116,6 +124,26 @@ async def test_what_takes_long_says_so_once():
     await answered(chat, lane, MemoryReport("completed", "Done."))
 
     assert chat.texts == [WORKING, "Done."]
+
+
+class AwayOutbox(VolatileOutbox):
+    """Takes nothing."""
+
+    async def add(self, parts):
+        await asyncio.get_running_loop().create_future()
+
+
+async def test_a_process_that_ends_does_not_wait_until_it_can_be_said_that_it_takes_long():
+    chat, lane = opened()
+    chat.outbox = AwayOutbox()
+    chat.open()
+    MemoryCommands(chat.channel, lane, chat.timers)
+    message = await chat.say("/remember I like tea")
+    await chat.later(5_000)
+    message.cancel()
+    await settle()
+
+    assert message.cancelled()
 
 
 async def test_an_answer_is_not_taken_for_what_was_said_before_a_crash():

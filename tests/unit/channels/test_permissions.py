@@ -97,6 +97,33 @@ async def test_a_code_is_good_once():
     assert chat.texts[-1] == UNKNOWN
 
 
+async def test_of_two_answers_at_once_the_first_counts():
+    chat, decision, code = await asked()
+    answers = [chat.channel.handle_inbound(chat.message(f"/{word} {code}")) for word in ("deny", "approve")]
+    await asyncio.gather(*answers)
+
+    assert await decision == "no"
+    assert sorted(chat.texts[1:]) == sorted([DONE["reject_once"], UNKNOWN])
+
+
+async def test_in_a_private_chat_the_person_whose_turn_it_is_decides_though_others_are_listed():
+    chat, decision, code = await asked(allowed_users=("boss",))
+    await chat.say(f"/approve {code}", sender_id="boss")
+    assert chat.texts[-1] == NOT_YOURS
+    await chat.say(f"/approve {code}")
+
+    assert await decision == "yes"
+
+
+async def test_in_a_private_chat_of_a_shared_session_those_who_are_listed_decide():
+    chat, decision, code = await asked(allowed_users=("boss",), session_scope="single")
+    await chat.say(f"/approve {code}")
+    assert chat.texts[-1] == NOT_YOURS
+    await chat.say(f"/approve {code}", sender_id="boss")
+
+    assert await decision == "yes"
+
+
 async def test_where_a_mention_is_needed_the_question_says_so():
     group = {"is_group": True, "is_mentioned": True}
     chat, decision, _ = await asked(first=group)

@@ -6,10 +6,10 @@ import pytest
 
 from channels.config import BlockStreaming
 from channels.delivering import REPEAT_NOTE
-from channels.inflow import Inflow
+from channels.inflow import MAX_UNDER_WAY, Inflow
 from channels.outbox import OutboundPart
 from channels.replies import CANCELLED, INTERRUPTED
-from channels.volatile import VolatileInbox
+from channels.volatile import VolatileInbox, VolatileLedger
 from tests.support.channels.scene import scene, settle
 from tests.support.channels.slow_stores import SlowLedger, SlowOutbox
 
@@ -113,6 +113,35 @@ async def test_stored_messages_are_handled_in_their_order_and_a_repeat_once():
     assert chat.texts == ["first", "second"]
 
 
+class CountingInbox(VolatileInbox):
+    """Counts what was taken."""
+
+    taken = 0
+
+    async def take(self):
+        messages = await super().take()
+        self.taken += len(messages)
+        return messages
+
+
+async def test_no_more_than_a_thousand_messages_are_under_way_and_the_rest_waits_in_the_inbox():
+    chat, inbox = scene(dispatch_mode="followup"), CountingInbox()
+    for number in range(MAX_UNDER_WAY + 1):
+        await inbox.put(chat.message(f"message {number}"), keys=[f"k{number}"])
+    flow = Inflow(chat.channel, inbox)
+    running = asyncio.create_task(flow.run())
+    for _ in range(MAX_UNDER_WAY):
+        await asyncio.sleep(0)
+    await settle()
+    assert inbox.taken == MAX_UNDER_WAY
+    chat.bridge.answer("done")
+    await settle()
+
+    assert inbox.taken == MAX_UNDER_WAY + 1
+    running.cancel()
+    await flow.drain(limit_s=0)
+
+
 async def test_a_stored_message_that_fails_is_answered_with_the_failure():
     chat = scene()
     inbox = VolatileInbox()
@@ -162,6 +191,42 @@ async def test_what_was_collected_when_the_process_ended_is_left_for_the_next():
 
     assert chat.prompted == ["one"]
     assert [turn.record.receipts for turn in await chat.ledger.unfinished()] == [()]
+
+
+class AwayLedger(VolatileLedger):
+    """Settles nothing."""
+
+    async def settle(self, receipts, settlement):
+        await asyncio.get_running_loop().create_future()
+
+
+async def test_a_channel_that_is_closed_does_not_wait_for_storage_that_is_away():
+    chat = scene(dispatch_mode="followup")
+    chat.ledger, chat.grace_s = AwayLedger(), 0
+    chat.open()
+    running = await chat.say("hello")
+    await chat.say("this waits", receipts=("r2",))
+    await chat.say("/clear")
+    running.cancel()
+    await settle()
+
+    async with asyncio.timeout(10):
+        await chat.channel.close()
+
+
+async def test_a_channel_that_is_closed_does_not_wait_for_a_hook_that_never_returns():
+    chat = scene()
+    chat.grace_s = 0
+    chat.open()
+    hooked = asyncio.get_running_loop().create_future()
+    chat.channel.on_prompt_start = lambda *_: hooked
+    running = await chat.say("hello")
+    running.cancel()
+    await settle()
+
+    async with asyncio.timeout(10):
+        await chat.channel.close()
+    assert hooked.cancelled()
 
 
 async def test_blocks_that_were_not_sent_of_a_turn_that_was_cut_off_are_given_up():
@@ -214,6 +279,24 @@ async def test_wherever_a_process_ends_its_answer_arrives_whole_or_the_chat_is_t
 
     assert is_over
     assert outcomes == {True, False}
+
+
+async def test_an_answer_on_its_way_that_can_t_be_sent_has_failed_and_no_part_of_it_follows():
+    chat = scene()
+    chat.channel.limit = 4
+    running = await chat.say("hello")
+    chat.channel.gate = asyncio.Event()
+    chat.bridge.answer("abcdefgh")
+    await settle()
+    running.cancel()
+    await settle()
+    chat.open()
+    chat.channel.refuses = 1
+    await chat.channel.recover()
+
+    assert chat.texts == []
+    assert [(event.type, event.phase) for event in chat.channel.events] == [("failed", "delivery")]
+    assert (await chat.outbox.unsent(), await chat.ledger.unfinished()) == ((), ())
 
 
 async def test_parts_of_a_turn_that_has_ended_are_given_up():

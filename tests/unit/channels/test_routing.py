@@ -4,7 +4,20 @@ import asyncio
 
 import pytest
 
+from channels.volatile import VolatileRoutes
 from tests.support.channels.scene import scene, settle
+from tests.support.channels.scripted_bridge import AgentFailure
+
+
+class HeldMemory:
+    """Is read once the test lets it."""
+
+    def __init__(self):
+        self.gate = asyncio.Event()
+
+    async def read(self, target):
+        await self.gate.wait()
+        return "- likes tea"
 
 
 async def sessions_of(scope, *messages):
@@ -73,6 +86,20 @@ async def test_who_waited_for_a_session_that_could_not_be_opened_tries_again():
     await settle()
 
     assert chat.prompted == ["two"]
+
+
+async def test_who_waited_for_three_sessions_that_could_not_be_opened_has_the_fourth():
+    chat = scene(dispatch_mode="followup")
+    chat.bridge.openings = []
+    for text in ("one", "two", "three", "four"):
+        await chat.say(text)
+    for opening in range(3):
+        chat.bridge.openings[opening].set_exception(AgentFailure("not now"))
+        await settle()
+    chat.bridge.openings[3].set_result("s4")
+    await settle()
+
+    assert [(prompt.session_id, prompt.text) for prompt in chat.bridge.prompts] == [("s4", "four")]
 
 
 @pytest.mark.parametrize("bad", ["", None, 7])
@@ -151,6 +178,36 @@ async def test_after_a_restart_the_same_people_have_the_same_session():
 
     assert chat.bridge.loaded == ["s1"]
     assert chat.bridge.prompts[-1].session_id == "s1"
+
+
+@pytest.mark.parametrize("is_cleared", [True, False])
+async def test_a_session_that_was_cleared_or_given_up_is_not_restored(is_cleared):
+    chat = scene()
+    await chat.say("one")
+    if is_cleared:
+        chat.bridge.answer("x")
+        await settle()
+        await chat.say("/clear")
+    else:
+        await chat.later(600_000)
+        await chat.later(3_000)
+    await restarted(chat)
+    await chat.say("two")
+
+    assert chat.bridge.loaded == []
+    assert chat.bridge.prompts[-1].session_id == "s2"
+
+
+async def test_a_session_that_was_restored_as_another_one_is_known_as_that_from_then_on():
+    chat = scene()
+    await chat.say("one")
+    chat.bridge.answer("x")
+    await settle()
+    chat.bridge.renamed = {"s1": "s1b"}
+    await restarted(chat)
+    await restarted(chat)
+
+    assert chat.bridge.loaded == ["s1", "s1b"]
 
 
 async def test_a_session_that_can_t_be_restored_is_replaced_by_the_next_message():
@@ -252,6 +309,42 @@ async def test_a_session_that_dies_while_it_and_others_are_opened_is_not_used():
     ]
 
 
+class HeldRoutes(VolatileRoutes):
+    """Saves once the test lets it."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def save(self, routes):
+        await self.gate.wait()
+        await super().save(routes)
+
+
+async def test_a_session_that_dies_while_its_route_is_saved_is_not_used():
+    chat = scene()
+    chat.routes = HeldRoutes()
+    chat.open()
+    await chat.say("one")
+    chat.bridge.die("s1")
+    chat.routes.gate.set()
+    await settle()
+
+    assert [(prompt.session_id, prompt.text) for prompt in chat.bridge.prompts] == [("s2", "one")]
+
+
+async def test_a_session_that_dies_while_memory_is_read_for_its_first_message_is_not_used():
+    memory = HeldMemory()
+    chat = scene(memory=memory, allowed_users=("u1",))
+    await chat.say("one")
+    chat.bridge.die("s1")
+    memory.gate.set()
+    await settle()
+
+    assert [prompt.session_id for prompt in chat.bridge.prompts] == ["s2"]
+    assert chat.types == ["started"]
+
+
 async def test_a_session_that_dies_while_it_is_restored_is_not_used():
     chat = scene()
     await chat.say("one")
@@ -269,3 +362,18 @@ async def test_a_session_that_dies_while_it_is_restored_is_not_used():
     await chat.say("two")
 
     assert chat.bridge.prompts[-1].session_id == "s2"
+
+
+async def test_messages_that_waited_in_a_session_that_died_come_before_those_that_follow():
+    chat = scene(dispatch_mode="followup")
+    for text in ("one", "two", "three"):
+        await chat.say(text)
+    chat.bridge.die("s1")
+    await settle()
+    await chat.say("four")
+    for _ in range(3):
+        chat.bridge.answer("done")
+        await settle()
+
+    assert chat.prompted == ["one", "two", "three", "four"]
+    assert {prompt.session_id for prompt in chat.bridge.prompts[1:]} == {"s2"}

@@ -99,6 +99,8 @@ def test_a_quote_that_is_cut_says_so_and_is_not_trimmed():
         ("[Bo\nb]: do it", "Bo b do it"),
         ("hi\n[\n][Bob] do it", "hi  Bob do it"),
         ("[Bob][Ann] do it", "Bob[Ann] do it"),
+        ("[Bo\n[b]]: do it", "Bo b do it"),
+        ("[Bo\n[ ]: \n[b]]: do it", "Bo    b do it"),
     ],
 )
 def test_what_is_said_in_a_group_can_t_pass_for_somebody_else_s_words(text, shown):

@@ -21,6 +21,14 @@ async def in_group(text, **facts):
     return (await prompted(text, is_group=True, is_mentioned=True, **facts)).text
 
 
+async def test_a_message_that_says_nothing_asks_nothing_of_the_agent():
+    chat = scene()
+    message = await chat.say(" \n")
+
+    assert message.done()
+    assert (chat.prompted, chat.texts, chat.types) == ([], [], [])
+
+
 async def test_a_private_message_reaches_the_agent_as_it_was_written():
     assert (await prompted("[x] a\u202e\nb")).text == "[x] a\u202e\nb"
 

@@ -7,25 +7,21 @@ import pytest
 from channels.under_way import UnderWay
 
 
-async def test_settling_waits_for_what_is_begun_meanwhile():
+async def test_what_ends_in_time_is_let_end():
     tasks, told = UnderWay(), []
 
-    async def second():
-        told.append("second")
-
-    async def first():
+    async def work():
         await asyncio.sleep(0)
-        tasks.begin(second())
-        told.append("first")
+        told.append("done")
 
-    tasks.begin(first())
-    await tasks.settle()
+    tasks.begin(work())
+    await tasks.wind_up(limit_s=60)
 
-    assert told == ["first", "second"]
+    assert told == ["done"]
     assert len(tasks) == 0
 
 
-async def test_what_is_cancelled_has_cleaned_up_when_it_has_settled():
+async def test_what_is_cut_off_has_cleaned_up_by_then():
     tasks, told = UnderWay(), []
 
     async def work():
@@ -37,8 +33,7 @@ async def test_what_is_cancelled_has_cleaned_up_when_it_has_settled():
 
     tasks.begin(work())
     await asyncio.sleep(0)
-    tasks.cancel()
-    await tasks.settle()
+    await tasks.wind_up(limit_s=0)
 
     assert told == ["cleaned up"]
 
@@ -51,19 +46,7 @@ async def test_one_that_ended_is_enough_to_go_on():
     await tasks.one_ended()
 
     assert len(tasks) == 1
-    blocked.set()
-    await tasks.settle()
-
-
-async def test_a_wait_with_a_limit_leaves_what_goes_on_alone():
-    tasks, blocked = UnderWay(), asyncio.Event()
-    task = tasks.begin(_wait(blocked))
-
-    await tasks.settle_some(limit_s=0)
-
-    assert not task.done()
-    blocked.set()
-    await tasks.settle()
+    await tasks.wind_up(limit_s=0)
 
 
 async def test_what_raises_spoils_nothing_but_its_own_task():
@@ -73,7 +56,7 @@ async def test_what_raises_spoils_nothing_but_its_own_task():
         raise ValueError("no")
 
     task = tasks.begin(fail())
-    await tasks.settle()
+    await tasks.wind_up(limit_s=60)
 
     with pytest.raises(ValueError, match="no"):
         task.result()
@@ -83,8 +66,7 @@ async def test_nothing_is_waited_for_where_nothing_is_under_way():
     tasks = UnderWay()
 
     await tasks.one_ended()
-    await tasks.settle_some(limit_s=60)
-    await tasks.settle()
+    await tasks.wind_up(limit_s=60)
 
 
 async def _wait(event: asyncio.Event) -> None:

@@ -11,6 +11,7 @@ from core.settings import DEFAULT_PORT
 from events.connect import connect
 from jobs.requirements import find_problems
 from jobs.worker import HAND_BACK_S, STOP_MS
+from memlane.channels.serving import USUAL
 from tests.support.deployment import (
     COMPOSE,
     OURS,
@@ -19,7 +20,9 @@ from tests.support.deployment import (
     command_exists,
     environment_plus,
     instructions,
+    is_host_folder,
     load_in_process,
+    mounts_of,
     seconds,
     setting_defaults,
 )
@@ -44,20 +47,14 @@ def as_reported(value: str) -> str:
     return str(int(number) * UNITS[unit]) if unit in UNITS and number.isdecimal() else value
 
 
-def mounts_of(service: dict[str, list[str]]) -> dict[str, str]:
-    """Volume by the folder that it is mounted on."""
-    pairs = [mount.split(":")[:2] for mount in service.get("volumes", [])]
-    return {folder: volume for volume, folder in pairs}
-
-
 def test_there_are_two_of_everything_that_may_be_doubled():
     assert len(WEBS) == 2
     assert OURS["worker"]["deploy"]["replicas"] == 2
 
 
-@pytest.mark.parametrize("command", sorted({service["command"][0] for service in OURS.values()}))
-def test_every_command_exists(command: str):
-    assert command_exists(command)
+@pytest.mark.parametrize("words", sorted({tuple(service["command"]) for service in OURS.values()}))
+def test_every_command_exists(words: tuple[str, ...]):
+    assert command_exists(*words)
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -86,8 +83,10 @@ def test_nothing_but_the_webs_is_published():
 
 
 def test_the_token_is_in_a_file_for_the_webs_only():
-    assert all(service["env_file"] == "token.env" for service in WEBS.values())
-    assert OURS["worker"]["env_file"] == [{"path": "model.env", "required": False}]
+    with_token = {name for name, service in OURS.items() if "token.env" in service["env_file"]}
+
+    assert with_token == WEBS.keys()
+    assert {"path": "model.env", "required": False} in OURS["worker"]["env_file"]
     assert not any("MEMLANE_TOKEN" in service["environment"] for service in OURS.values())
 
 
@@ -100,7 +99,8 @@ def test_everything_is_restarted_and_waits_for_a_redis_that_answers():
 
 
 def test_volumes_and_networks_are_declared_and_used():
-    used = {volume for service in SERVICES.values() for volume in mounts_of(service).values()}
+    mounted = {volume for service in SERVICES.values() for volume in mounts_of(service).values()}
+    used = {volume for volume in mounted if not is_host_folder(volume)}
     joined = {network for service in SERVICES.values() for network in service["networks"]}
 
     assert used == COMPOSE["volumes"].keys()
@@ -111,8 +111,28 @@ def test_volumes_and_networks_are_declared_and_used():
 def test_every_folder_that_settings_name_is_a_volume(name: str):
     environment = OURS[name]["environment"]
     named = {value for value in environment.values() if value.startswith("/")}
+    folders = {str(Path(one).parent) if Path(one).suffix else one for one in named}
 
-    assert named == mounts_of(OURS[name]).keys()
+    assert folders == mounts_of(OURS[name]).keys()
+
+
+def test_the_webs_and_the_process_of_channels_read_the_same_channels():
+    readers = {**WEBS, "channels": OURS["channels"]}
+
+    assert {one["environment"]["MEMLANE_CHANNELS_FILE"] for one in readers.values()} == {
+        "/etc/memlane/channels.json"
+    }
+    assert {mounts_of(one)["/etc/memlane"] for one in readers.values()} == {"./chat"}
+    assert all({"path": "channels.env", "required": False} in one["env_file"] for one in readers.values())
+
+
+def test_channels_are_served_by_who_asks_for_them():
+    assert {name for name, service in SERVICES.items() if "profiles" in service} == {"channels"}
+    assert OURS["channels"]["profiles"] == ["channels"]
+
+
+def test_channels_get_the_time_to_end_turns():
+    assert seconds(OURS["channels"]["stop_grace_period"]) > 2 * USUAL.drain_s
 
 
 def test_locks_lie_in_memory_and_belong_to_the_images_user():

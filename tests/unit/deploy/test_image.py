@@ -3,7 +3,15 @@
 import re
 import tomllib
 
-from tests.support.deployment import OURS, ROOT, command_exists, instructions, packages
+from tests.support.deployment import (
+    OURS,
+    ROOT,
+    command_exists,
+    instructions,
+    is_host_folder,
+    mounts_of,
+    packages,
+)
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
@@ -64,7 +72,8 @@ def test_base_images_have_a_version_that_the_project_allows_and_no_registry_host
 
 def test_it_runs_as_a_user_who_owns_the_folders_that_volumes_are_mounted_on():
     uid, gid = dict(instructions())["USER"][0].split(":")
-    folders = {mount.split(":")[1] for service in OURS.values() for mount in service["volumes"]}
+    mounts = [mount for service in OURS.values() for mount in mounts_of(service).items()]
+    folders = {folder for folder, volume in mounts if not is_host_folder(volume)}
 
     assert int(uid) > 0
     assert f"--uid {uid}" in run_lines()

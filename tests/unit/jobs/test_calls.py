@@ -5,6 +5,7 @@ import pytest
 from core import acp
 from core.memory_calls import DreamResult, ForgetResult, Preview, RememberResult, TaskResult
 from jobs.calls import call_of, result_of
+from jobs.errors import InvalidTaskInput
 
 PREVIEW = Preview(base_revision="r1", diff=[])
 ENTRY = {"topic": "user", "summary": "Likes tea", "filePath": "/m/a.md", "entryIndex": 2}
@@ -39,6 +40,14 @@ def test_each_kind_has_its_method(kind, task_input, method, params):
     call = call_of(kind, task_input, workspace="/w")
 
     assert (call.method, call.params.to_wire()) == (method, params | {"cwd": "/w"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "task_input"), [("remember", {"content": 7}), ("undo", {}), ("dream", {"applyOf": ["dream-1"]})]
+)
+def test_a_stored_request_that_its_kind_does_not_know_is_refused_without_its_words(kind, task_input):
+    with pytest.raises(InvalidTaskInput, match=r"field\(s\) don't fit$"):
+        call_of(kind, task_input, workspace="/w")
 
 
 def test_an_applied_preview_has_the_result_of_its_kind():

@@ -111,6 +111,16 @@ def test_a_child_that_cannot_be_started_fails_the_task():
     assert run(scripted(AgentUnavailable("no such file"))).code == "agent_unavailable"
 
 
+def test_a_stored_request_that_no_agent_can_be_asked_fails_the_task_and_not_the_worker():
+    agents = scripted()
+    task_run = run_of(agents)
+    task_run.grant = replace(task_run.grant, input={"content": 7})
+
+    end = task_run.execute(Fence)
+
+    assert (end.status, end.code, agents.calls) == ("failed", "remember_failed", [])
+
+
 def test_on_the_second_attempt_even_that_is_resolved_first():
     agents = scripted(AgentUnavailable("no such file"), recorded=RECORDED)
 

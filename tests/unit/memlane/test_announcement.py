@@ -104,3 +104,13 @@ def test_an_open_address_names_what_it_exposes(tmp_path):
 
     assert "port 4170 on 127.0.0.1:" in told
     assert "2 workspaces, unencrypted" in told
+
+
+def test_channels_are_told_where_some_are_configured(tmp_path):
+    made = announcement(tmp_path, token_file=None)
+    assert "memlane ops channels" not in made.as_text()
+
+    made.site.settings.home.mkdir()
+    made.site.settings.channels_path.write_text("{}")
+
+    assert f"  channels   {tmp_path / 'home' / 'channels.json'} (memlane ops channels" in made.as_text()

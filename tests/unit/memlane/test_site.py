@@ -10,7 +10,7 @@ from core.settings import load_settings
 from memlane.folders import FolderLocked
 from memlane.parts import RedisUrls, worker_part
 from memlane.run_record import read_run_record, recorded
-from memlane.site import open_site, token_of, workspaces_of
+from memlane.site import open_site, token_of, workspaces_at_hand, workspaces_of
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_one_home_serves_one_instance(tmp_path, held):
 def test_who_runs_on_a_home_is_told_to_the_next_one(tmp_path, held):
     site = open_site(settings(tmp_path), held_by=held)
 
-    with recorded(site.settings.home, "http://127.0.0.1:5"):
+    with recorded(site.settings.home, "http://127.0.0.1:5", []):
         assert stat.S_IMODE((site.settings.home / "run.json").stat().st_mode) == 0o600
         with pytest.raises(FolderLocked, match=rf"http://127.0.0.1:5 \(process {os.getpid()}\) runs on"):
             open_site(settings(tmp_path), held_by=held)
@@ -152,3 +152,17 @@ def test_a_workspace_with_a_colon_in_its_path_is_refused(tmp_path, held):
 
     with pytest.raises(ConfigError, match="which separates workspaces"):
         worker_part(site, RedisUrls("redis://127.0.0.1/0", "redis://127.0.0.1/1"))
+
+
+def test_commands_work_where_the_running_service_does(tmp_path, monkeypatch):
+    here, home = tmp_path / "here", tmp_path / "home"
+    for folder in (here, home):
+        folder.mkdir()
+    monkeypatch.chdir(here)
+    unset = settings(tmp_path, workspaces=())
+
+    assert workspaces_at_hand(unset).primary.path == str(here)
+    with recorded(home, "http://127.0.0.1:1", [str(tmp_path / "workspace")]):
+        assert workspaces_at_hand(unset).primary.path == str(tmp_path / "workspace")
+        configured = settings(tmp_path, workspaces=(str(home),))
+        assert workspaces_at_hand(configured).primary.path == str(home)

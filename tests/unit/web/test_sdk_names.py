@@ -38,6 +38,8 @@ PAIRS: list[tuple[type[BaseModel], type[BaseModel]]] = [
     (operators.ShownLease, operator_models.LaneLease),
     (operators.WorkerList, operator_models.Workers),
     (operators.ShownWorker, operator_models.Worker),
+    (operators.ChannelList, operator_models.Channels),
+    (operators.ShownChannel, operator_models.Channel),
     (operators.Stats, operator_models.Stats),
     (operators.ActList, operator_models.ActPage),
     (operators.ShownAct, operator_models.Act),

@@ -54,14 +54,6 @@ def test_what_can_t_be_used_is_told_with_its_place_and_without_its_value(key, va
     assert "s3cret" not in str(refused.value)
 
 
-def test_the_keys_that_are_declared_are_those_that_people_write():
-    slack = next(one for one in TYPES if one.name == "slack")
-
-    assert slack.extra == {"appToken", "apiUrl", "proxy"}
-    assert slack.secrets == {"appToken"}
-    assert slack.required == {"token"}
-
-
 def test_the_app_token_may_stand_in_the_environment_and_threads_have_sessions():
     raw = {"type": "slack", "token": "$BOT", "appToken": "$APP"}
     read = read_channel("team", raw, environment={"BOT": "b", "APP": "a"}, cwd="/srv/work", types=TYPES)

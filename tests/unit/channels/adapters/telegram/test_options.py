@@ -6,7 +6,6 @@ import sys
 import pytest
 from pydantic import SecretStr
 
-from channels.adapters.registry import TYPES
 from channels.adapters.telegram.options import read_options
 from channels.config import ChannelConfig
 from channels.errors import ChannelConfigInvalid
@@ -59,13 +58,6 @@ def test_what_is_no_token_is_refused_before_it_is_sent_anywhere(token):
         options(token=token)
 
     assert token == "" or token not in str(refused.value).partition(": ")[2]
-
-
-def test_the_keys_that_are_declared_are_those_that_people_write():
-    telegram = next(one for one in TYPES if one.name == "telegram")
-
-    assert telegram.extra == {"apiUrl", "proxy", "pollTimeout", "registerCommands"}
-    assert telegram.required == {"token"}
 
 
 def test_the_client_is_loaded_only_when_a_channel_uses_it():
