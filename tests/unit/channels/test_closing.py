@@ -2,11 +2,9 @@
 
 import asyncio
 
-from channels import inflow
 from channels.arrivals import Arrival, Media
 from channels.config import ChannelConfig
 from channels.files import Files
-from channels.inflow import Inflow
 from channels.intake import Intake
 from channels.parts import TURN_LIMIT_MS
 from channels.volatile import VolatileInbox, VolatileLedger
@@ -67,22 +65,6 @@ async def test_what_is_being_settled_is_settled_when_a_channel_has_closed():
 
     assert closing.done()
     assert ledger.settled == [("r2", "dropped")]
-
-
-async def test_no_more_messages_are_handled_at_once_than_the_limit(monkeypatch):
-    monkeypatch.setattr(inflow, "MAX_UNDER_WAY", 2)
-    chat, inbox = scene(), VolatileInbox()
-    for number in range(3):
-        await inbox.put(chat.message(f"from u{number}", sender_id=f"u{number}"), keys=[f"k{number}"])
-    running = asyncio.create_task(Inflow(chat.channel, inbox).run())
-    await settle()
-    assert chat.prompted == ["from u0", "from u1"]
-
-    chat.bridge.answer("done", number=0)
-    await settle()
-    running.cancel()
-
-    assert chat.prompted == ["from u0", "from u1", "from u2"]
 
 
 async def test_a_complaint_that_is_being_said_ends_when_the_intake_closes():
