@@ -166,7 +166,7 @@ def test_an_error_of_the_agent_is_a_failure_and_the_session_goes_on(tmp_path):
 def test_why_there_is_no_answer_is_told_in_words(tmp_path):
     async def test(bridge, heard, session):
         away = steps(["fail", -32099, {"errorKind": "model_unavailable"}])
-        with pytest.raises(AgentFailed, match="^the language model did not answer$"):
+        with pytest.raises(AgentFailed, match=r"^the language model did not answer$"):
             await bridge.prompt(session, away)
 
     on(tmp_path, test)
