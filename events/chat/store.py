@@ -22,7 +22,8 @@ KNOWN_MS = 172_800_000  # how long a message is known again: two days
 READ_BATCH = 100
 
 SCRIPTS = (
-    *("claim", "release", "put", "settle", "begin", "deliver", "end", "add", "sending", "sent", "route"),
+    *("claim", "renew", "release", "put", "settle"),
+    *("begin", "deliver", "end", "add", "sending", "sent", "route"),
 )
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -103,7 +104,7 @@ class ChannelStore:
         self._token = ""
 
     def claim(self, owner: str, *, life_ms: int, told: Mapping[str, str] = _NOTHING) -> Lease | Taken:
-        """Take the right to serve the channel, or keep it for so long from now; later writes name its token.
+        """Take the right to serve the channel for so long from now; later writes name its token.
 
         Args:
             told: fields for who looks on, see ``events.chat.board``.
@@ -117,6 +118,18 @@ class ChannelStore:
             return Taken(int(fact))
         self._token = fact
         return Lease(fact)
+
+    def renew(self, *, life_ms: int, told: Mapping[str, str] = _NOTHING) -> None:
+        """Keep the right for so long from now, also after it ran out, unless another process was given it.
+
+        Args:
+            told: see ``claim``.
+
+        Raises:
+            ChannelLeaseLost: one was, and may have left the channel again; what is known here may be old.
+            StorageUnavailable: no answer. Renew again.
+        """
+        self._write("renew", [], [life_ms, *chain.from_iterable(told.items())])
 
     def release(self, *, told: Mapping[str, str] = _NOTHING) -> None:
         """Let another process serve the channel at once; fine when one does.

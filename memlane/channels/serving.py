@@ -16,7 +16,7 @@ from core.errors import MemlaneError
 from core.ids import new_uuid
 from core.logs import get_logger
 from events.chat.store import ChannelStore, Lease, Taken
-from events.errors import ChannelLeaseLost, StorageUnavailable
+from events.errors import StorageUnavailable
 from memlane.channels.events import TurnEvents
 from memlane.channels.threads import beside
 
@@ -176,11 +176,12 @@ class ServedChannel:
         while True:
             await asyncio.sleep(self._pace.renew_s)
             try:
-                answer = await beside(self._claim_once)
+                await beside(self._renew_once)
             except StorageUnavailable:
                 continue  # nobody else can claim it either
-            if isinstance(answer, Taken):
-                raise ChannelLeaseLost(f"another process serves channel {self._name}")
+
+    def _renew_once(self) -> None:
+        self._store.renew(life_ms=self._pace.lease_ms, told=self._told())
 
     async def _release(self) -> None:
         try:

@@ -25,27 +25,76 @@ def place(redis_url):
 def store(place):
     """The store of the process that serves the channel."""
     served = place()
-    assert served.claim("me", life_ms=60_000) == Lease("1")
+    assert isinstance(served.claim("me", life_ms=60_000), Lease)
     return served
+
+
+def token(claimed):
+    """The fencing token of a claim that was granted, as a number."""
+    assert isinstance(claimed, Lease)
+    return int(claimed.token)
 
 
 def test_a_channel_is_one_process_s_until_its_time_is_up(place, store):
     other = place()
 
     assert isinstance(other.claim("other", life_ms=60_000), Taken)
-    assert store.claim("me", life_ms=1) == Lease("1")
+    store.renew(life_ms=0)
+    assert isinstance(other.claim("other", life_ms=60_000), Lease)
+
+
+def test_who_claims_what_it_has_keeps_its_token(store):
+    assert store.claim("me", life_ms=1) == store.claim("me", life_ms=60_000)
 
 
 def test_a_channel_whose_process_is_gone_is_the_next_one_s_with_a_greater_token(place, store):
-    store.claim("me", life_ms=0)
+    first = token(store.claim("me", life_ms=0))
 
-    assert place().claim("other", life_ms=60_000) == Lease("2")
+    assert token(place().claim("other", life_ms=60_000)) > first
 
 
 def test_a_channel_that_is_given_up_is_free_at_once(place, store):
+    first = token(store.claim("me", life_ms=60_000))
     store.release()
 
-    assert place().claim("other", life_ms=60_000) == Lease("2")
+    assert token(place().claim("other", life_ms=60_000)) > first
+
+
+def test_the_next_token_is_greater_although_the_clock_went_back(place, store, redis_url):
+    connect(redis_url).hset(store._keys.lease, "token", "99999999999999")
+    store.claim("me", life_ms=0)
+
+    assert token(place().claim("other", life_ms=0)) == 100_000_000_000_000
+
+
+def test_who_served_a_channel_on_a_server_that_lost_it_writes_nothing_once_another_one_does(
+    place, store, redis_url
+):
+    connect(redis_url).delete(store._keys.lease)
+    other = place()
+    other.claim("other", life_ms=60_000)
+
+    with pytest.raises(ChannelLeaseLost):
+        store.begin("t", "turn")
+    assert other.unfinished() == []
+
+
+def test_a_lease_that_ran_out_is_renewed_while_nobody_took_the_channel(place, store):
+    store.renew(life_ms=0)
+    store.renew(life_ms=60_000)
+
+    assert isinstance(place().claim("other", life_ms=60_000), Taken)
+
+
+def test_a_lease_is_not_renewed_once_another_process_had_the_channel_although_it_left_it(place, store):
+    store.renew(life_ms=0)
+    other = place()
+    other.claim("other", life_ms=60_000)
+    other.release()
+
+    with pytest.raises(ChannelLeaseLost):
+        store.renew(life_ms=60_000)
+    assert isinstance(place().claim("third", life_ms=60_000), Lease)
 
 
 def test_giving_up_what_is_another_s_changes_nothing(place, store):
@@ -58,6 +107,7 @@ def test_giving_up_what_is_another_s_changes_nothing(place, store):
 
 
 WRITES = {
+    "renew": lambda store: store.renew(life_ms=60_000),
     "settle": lambda store: store.settle(["1-0"]),
     "begin": lambda store: store.begin("t", "{}"),
     "deliver": lambda store: store.start_delivery("t"),
@@ -82,6 +132,7 @@ def test_who_lost_the_channel_writes_nothing(place, store, write):
     assert other.unfinished() == [StoredTurn("turn", "running")]
     assert other.unsent() == [StoredPart("k", "text", "t", "waiting")]
     assert other.load_routes() is None
+    assert isinstance(store.claim("me", life_ms=60_000), Taken)
 
 
 def test_a_lease_that_ran_out_still_holds_while_nobody_took_the_channel(store):
@@ -227,7 +278,7 @@ def test_two_channels_have_nothing_in_common(place, store, redis_url):
     store.put("one", keys=["a"])
 
     assert other.put("one", keys=["a"])
-    assert other.claim("other", life_ms=60_000) == Lease("1")
+    assert isinstance(other.claim("other", life_ms=60_000), Lease)
 
 
 def test_without_a_server_it_says_so():

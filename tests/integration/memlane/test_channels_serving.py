@@ -191,6 +191,19 @@ async def test_a_process_that_lost_the_channel_stops_serving_and_answers_nothing
     assert [text for _, _, text in second.channels[-1].sent] == [INTERRUPTED]
 
 
+async def test_a_process_that_slept_while_another_served_and_left_begins_anew(place, redis_url):
+    process = place(pace=Pace(lease_ms=0, renew_s=0.02, first_pause_s=0.01))
+    process.say("hello", key="m1")
+    await process.until(prompted())
+    ChannelStore(connect(redis_url), process.workspace, "team").claim("other", life_ms=0)
+    await process.until(lambda one: len(one.channels) == 2)
+    await process.until(sent())
+    await process.stop()
+
+    assert process.bridge.prompts[0].answer.cancelled()
+    assert [[text for _, _, text in channel.sent] for channel in process.channels] == [[], [INTERRUPTED]]
+
+
 async def test_what_was_cut_off_by_a_stop_is_told_by_the_next_process(place):
     first = place()
     first.say("hello", key="m1")
