@@ -23,8 +23,9 @@ _CANT_SERVE = (
     ClusterDownError,
     TryAgainError,
 )
-# full disk, lost replicas, a script that blocks, data being loaded, a replica without its primary
-_CANT_WRITE = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING", "MASTERDOWN")
+# full disk, lost replicas, a script that blocks, data being loaded, a replica without its primary, a primary
+# that became a replica while somebody waited there
+_CANT_NOW = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING", "MASTERDOWN", "UNBLOCKED")
 
 
 def connect(url: str, *, timeout_s: float = 5.0, retries: int = 1, text: bool = True) -> "redis.Redis":
@@ -70,6 +71,6 @@ def storage_errors() -> Iterator[None]:
     except _CANT_SERVE as error:
         raise StorageUnavailable(f"Redis gave no answer ({type(error).__name__})") from error
     except redis.ResponseError as error:
-        if not str(error).startswith(_CANT_WRITE):
+        if not str(error).startswith(_CANT_NOW):
             raise  # a mistake of ours, or of who set the server up: shown with its traceback
-        raise StorageUnavailable("Redis refuses to write") from error
+        raise StorageUnavailable("Redis refuses to serve now") from error

@@ -239,13 +239,16 @@ class ChannelStore:
         for key, body, turn_id in parts:
             self._write("add", [self._keys.outbox, self._keys.part(key)], [key, body, turn_id])
 
-    def mark_sending(self, key: str) -> PartState:
+    def mark_sending(self, key: str, *, attempt: str) -> PartState:
         """Note that a message is being handed over; returns its state before.
+
+        Args:
+            attempt: names this one for ever, so that a repeat of the call has the same answer.
 
         Raises:
             ChannelLeaseLost, StorageUnavailable: as ``settle``.
         """
-        state: PartState = self._write("sending", [self._keys.part(key)], [])[1]
+        state: PartState = self._write("sending", [self._keys.part(key)], [attempt])[1]
         return state
 
     def mark_sent(self, key: str, provider_id: str) -> None:

@@ -10,6 +10,7 @@ from channels.ledger import Settlement, TurnRecord, UnfinishedTurn
 from channels.lifecycle import TerminalType
 from channels.outbox import OutboundPart, PartState
 from channels.routes import Route, RouteKey
+from core.ids import new_uuid
 from core.logs import get_logger
 from events.chat.store import ChannelStore
 from events.errors import StorageFull, StorageUnavailable
@@ -108,7 +109,8 @@ class StoredOutbox:
 
     async def mark_sending(self, key: str) -> PartState:
         """See ``Outbox``."""
-        return await self._patience.ask(lambda: self._store.mark_sending(key))
+        attempt = new_uuid()
+        return await self._patience.ask(lambda: self._store.mark_sending(key, attempt=attempt))
 
     async def mark_sent(self, key: str, provider_id: str | None) -> None:
         """See ``Outbox``."""

@@ -1,8 +1,10 @@
+#!lua
 -- Store a message, unless it is known.
 -- KEYS: inbox, seen
 -- ARGV: body, most that may wait, ms that a message is known for, then digests of its keys
 -- Returns: {'stored', receipt}; {'known'}; {'full'} too many wait
--- Repeat-safe: a repeat is known.
+-- Repeat-safe: a repeat is known. Refused whole when Redis is out of memory: without its first line it would not be, once
+--   something that is too old was removed.
 local inbox, seen = KEYS[1], KEYS[2]
 local now, known_ms = now_ms(), tonumber(ARGV[3])
 redis.call('ZREMRANGEBYSCORE', seen, '-inf', now - known_ms)

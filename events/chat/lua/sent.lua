@@ -8,7 +8,7 @@ if not holds(KEYS[1], ARGV[1]) then
   return { 'stale' }
 end
 redis.call('HSET', KEYS[3], 'state', 'sent', 'providerId', ARGV[3])
-redis.call('HDEL', KEYS[3], 'body')
+redis.call('HDEL', KEYS[3], 'body', 'attempt')
 redis.call('PEXPIRE', KEYS[3], ARGV[4])
 redis.call('ZREM', KEYS[2], ARGV[2])
 return { 'ok' }

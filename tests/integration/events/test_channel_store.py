@@ -4,10 +4,11 @@ import threading
 
 import pytest
 
-from events.chat.store import ChannelStore, Lease, StoredPart, StoredTurn, Taken
+from events.chat.store import KNOWN_MS, ChannelStore, Lease, StoredPart, StoredTurn, Taken
 from events.connect import connect
-from events.errors import ChannelBacklogFull, ChannelLeaseLost, StorageUnavailable
+from events.errors import ChannelBacklogFull, ChannelLeaseLost, StorageFull, StorageUnavailable
 from tests.support.lane import fresh_workspace_id
+from tests.support.waiting import until
 
 
 @pytest.fixture
@@ -113,7 +114,7 @@ WRITES = {
     "deliver": lambda store: store.start_delivery("t"),
     "end": lambda store: store.end("t", "completed", reason="", receipts=[]),
     "add": lambda store: store.add([("k", "text", "")]),
-    "sending": lambda store: store.mark_sending("k"),
+    "sending": lambda store: store.mark_sending("k", attempt="a"),
     "sent": lambda store: store.mark_sent("k", ""),
     "route": lambda store: store.save_routes("[]"),
 }
@@ -180,6 +181,53 @@ def test_more_messages_than_may_wait_are_refused_and_not_known(place):
     assert place().put("two", keys=["b"])
 
 
+def test_what_is_too_old_is_forgotten_whenever_a_message_comes(store, redis_url):
+    store.put("one", keys=["a"])
+    store.put("two", keys=["b"])
+    client = connect(redis_url)
+    oldest = client.zrange(store._keys.seen, 0, 0)
+    client.zadd(store._keys.seen, {oldest[0]: 1})
+    store.put("three", keys=["c"])
+
+    assert client.zcard(store._keys.seen) == 2
+    assert 0 < client.pttl(store._keys.seen) <= KNOWN_MS
+
+
+def test_a_full_redis_stores_no_message_although_it_forgets_old_ones_first(own_redis):
+    client = connect(own_redis.state_url)
+    store = ChannelStore(client, fresh_workspace_id(), "chat")
+    store.put("one", keys=["a"])
+    client.config_set("maxmemory", 1)
+    with pytest.raises(StorageFull):
+        store.put("two", keys=["b"])
+    client.config_set("maxmemory", 0)
+
+    assert [body for _, body in store.read(after="0", wait_ms=None)] == ["one"]
+    assert store.put("two", keys=["b"])
+
+
+def test_who_waits_at_a_server_that_becomes_a_replica_is_told_that_it_is_away(own_redis):
+    client, told = connect(own_redis.state_url), []
+    store = ChannelStore(connect(own_redis.state_url), fresh_workspace_id(), "chat")
+
+    def wait():
+        with pytest.raises(StorageUnavailable):
+            store.read(after="0", wait_ms=4_000)
+        told.append("away")
+
+    def sent_away():
+        """What a failover does to who waits; whether anybody did."""
+        waiting = [one["id"] for one in client.client_list() if one["cmd"] == "xread"]
+        return any(client.execute_command("CLIENT", "UNBLOCK", one, "ERROR") for one in waiting)
+
+    reader = threading.Thread(target=wait)
+    reader.start()
+    until(sent_away)
+    reader.join(10)
+
+    assert told == ["away"]
+
+
 def test_of_messages_at_once_with_one_key_one_is_stored(place):
     stores = [place() for _ in range(8)]
     barrier = threading.Barrier(8)
@@ -244,20 +292,21 @@ def test_what_became_of_a_turn_can_be_read(store, redis_url):
 def test_messages_on_their_way_out_keep_their_order_and_state(store):
     store.add([("k1", "one", "t"), ("k2", "two", "")])
     store.add([("k1", "changed", "t")])
-    assert store.mark_sending("k1") == "waiting"
-    assert store.mark_sending("k1") == "sending"
+    assert store.mark_sending("k1", attempt="first") == "waiting"
+    assert store.mark_sending("k1", attempt="second") == "sending"
     assert store.unsent() == [StoredPart("k1", "one", "t", "sending"), StoredPart("k2", "two", "", "waiting")]
     store.mark_sent("k1", "provider-7")
     store.mark_sent("k1", "provider-7")
-    assert store.mark_sending("k1") == "sent"
+    assert store.mark_sending("k1", attempt="third") == "sent"
     store.add([("k1", "one", "t")])
 
     assert store.unsent() == [StoredPart("k2", "two", "", "waiting")]
-    assert store.mark_sending("nobody's") == "sent"
+    assert store.mark_sending("nobody's", attempt="first") == "sent"
 
 
 def test_of_what_was_sent_the_text_is_not_kept(store, redis_url):
     store.add([("k1", "secret", "")])
+    store.mark_sending("k1", attempt="first")
     store.mark_sent("k1", "provider-7")
     key = store._keys.part("k1")
 

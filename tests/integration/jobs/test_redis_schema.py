@@ -221,6 +221,7 @@ def serve_a_channel(lane: LaneUnderTest, look_now: Callable[[], None]) -> None:
     store.begin("turn-1", "{}")
     store.start_delivery("turn-1")
     store.add([("turn-1:0", "{}", "turn-1")])
+    store.mark_sending("turn-1:0", attempt="attempt-1")
     store.save_routes("[]")
     look_now()
     store.mark_sent("turn-1:0", "provider-1")

@@ -1,0 +1,73 @@
+"""The stores of a channel on a Redis whose answers get lost: what was done is not done again."""
+
+import pytest
+
+from channels.envelope import Envelope
+from channels.ledger import TurnRecord
+from channels.outbox import OutboundPart
+from events.chat.store import ChannelStore
+from events.connect import connect
+from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredOutbox
+from tests.support.lane import fresh_workspace_id
+from tests.support.redis_proxy import redis_proxy
+
+MESSAGE = Envelope(channel_name="chat", sender_id="u1", sender_name="Ann", chat_id="c1", text="hello")
+TURN = TurnRecord("turn-1", "s1", MESSAGE.target, None, (), 0)
+PARTS = [OutboundPart(f"k{n}", MESSAGE.target, f"part {n}") for n in range(2)]
+
+
+class Site:
+    """One channel's stores behind a proxy."""
+
+    def __init__(self, proxy):
+        self.proxy = proxy
+        self.store = ChannelStore(connect(proxy.url(0), retries=0), fresh_workspace_id(), "chat")
+        self.store.claim("me", life_ms=60_000)
+        patience = Patience(pause_s=0)
+        self.inbox = StoredInbox(self.store, patience)
+        self.ledger = StoredLedger(self.store, patience)
+        self.outbox = StoredOutbox(self.store, patience)
+
+
+@pytest.fixture
+def site(redis_server):
+    with redis_proxy(redis_server.state_url) as proxy:
+        yield Site(proxy)
+
+
+async def losing(site, what, asked):
+    """What is answered although the first answer to a request that names such a key is lost."""
+    cut = site.proxy.lose_reply(what)
+    answer = await asked
+    assert cut.happened.is_set()
+    return answer
+
+
+async def test_a_message_is_not_called_a_repeat_because_an_answer_of_redis_was_lost(site):
+    await site.outbox.add(PARTS)
+
+    assert await losing(site, ":part:k0", site.outbox.mark_sending("k0")) == "waiting"
+    assert await site.outbox.mark_sending("k0") == "sending"
+
+
+async def test_parts_are_stored_once_and_in_their_order_although_an_answer_was_lost(site):
+    await losing(site, ":part:k1", site.outbox.add(PARTS))
+
+    assert await site.outbox.unsent() == tuple(PARTS)
+
+
+async def test_messages_are_taken_although_the_answer_that_held_them_was_lost(site):
+    await site.inbox.put(MESSAGE, keys=["a"])
+
+    (taken,) = await losing(site, ":inbox", site.inbox.take())
+    assert taken.envelope.text == "hello"
+
+
+async def test_a_turn_begins_and_ends_once_although_answers_were_lost(site):
+    await losing(site, ":turn:", site.ledger.begin(TURN))
+    (begun,) = await site.ledger.unfinished()
+    await losing(site, ":turn:", site.ledger.end(TURN, "completed"))
+
+    assert begun.record == TURN
+    assert await site.ledger.unfinished() == ()
+    assert not await site.ledger.end(TURN, "failed")
