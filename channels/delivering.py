@@ -9,6 +9,7 @@ from channels.errors import DeliveryFailed
 from channels.outbox import OutboundPart, Outbox
 from core.ids import new_uuid
 from core.logs import get_logger
+from core.text import encodable
 
 MAX_COUNTED = 10_000
 REPEAT_NOTE = "(This may be a repeat: sending it was interrupted.)"
@@ -59,7 +60,7 @@ class Deliverer:
         self, target: Target, text: str, *, key: str, turn_id: str | None = None
     ) -> Sequence[OutboundPart]:
         """The parts of a message, as the chat service takes them."""
-        texts = self._service.split_message(text)
+        texts = self._service.split_message(encodable(text))
         return [OutboundPart(f"{key}:{n}", target, part, turn_id) for n, part in enumerate(texts)]
 
     async def store(self, parts: Sequence[OutboundPart]) -> None:
@@ -94,11 +95,21 @@ class Deliverer:
         if before == "sent":
             return
         text = part.text if before == "waiting" else f"{REPEAT_NOTE}\n\n{part.text}"
-        target = part.target
-        provider_id = await self._service.send_message(
-            target.chat_id, text, thread_id=target.thread_id, delivery_id=part.key
-        )
+        provider_id = await self._hand_over(part, text)
         await self._outbox.mark_sent(part.key, provider_id)
+
+    async def _hand_over(self, part: OutboundPart, text: str) -> str | None:
+        target = part.target
+        try:
+            return await self._service.send_message(
+                target.chat_id, text, thread_id=target.thread_id, delivery_id=part.key
+            )
+        except DeliveryFailed:
+            raise
+        except Exception as error:
+            # kept in the outbox it would be sent at each start, and nothing after it
+            _log.exception("channel_adapter_fault", channel=target.channel_name)
+            raise DeliveryFailed("the adapter has a fault, see the log") from error
 
     async def reply(self, envelope: Envelope, text: str, *, name: str | None = None) -> None:
         """Say something beside turns. What can't be sent is told in the log only.

@@ -5,7 +5,7 @@ import re
 # What String.prototype.trim strips (ECMA-262: WhiteSpace and LineTerminator); Python's str.strip() differs.
 _JS_BLANK = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _JS_TRIM = re.compile(rf"\A[{_JS_BLANK}]+|[{_JS_BLANK}]+\Z")
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def js_trim(text: str) -> str:
@@ -14,8 +14,10 @@ def js_trim(text: str) -> str:
 
 
 def encodable(text: str) -> str:
-    """Replace what has no bytes: a lone surrogate becomes U+FFFD."""
-    return _LONE_SURROGATE.sub("\ufffd", text)
+    """Replace what has no bytes: a lone surrogate becomes U+FFFD, two halves of a character become it."""
+    if _SURROGATE.search(text) is None:
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def well_formed(text: str) -> str:

@@ -27,6 +27,7 @@ from memlane.channels.events import TurnEvents
 from memlane.channels.lane import WorkspaceLane, WorkspaceMemory
 from memlane.channels.serving import USUAL, Opened, Pace, ServedChannel
 from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredOutbox, StoredRoutes
+from memlane.channels.threads import make_room
 from memory.library import Library
 
 PAIRING_FOLDER = "pairing"
@@ -62,6 +63,7 @@ class ChannelHost:
 
     async def run(self) -> None:
         """Serve all channels until SIGTERM or SIGINT; one that fails does not stop the others."""
+        make_room(waiting=len(self._served))  # each waits for messages
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):

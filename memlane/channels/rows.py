@@ -12,6 +12,7 @@ from channels.ledger import TurnRecord, UnfinishedTurn
 from channels.outbox import OutboundPart, PartState
 from channels.routes import Route, RouteKey
 from core.logs import get_logger
+from core.text import encodable
 from events.chat.store import StoredPart, StoredTurn
 
 Unreadable = Literal["message", "turn", "part", "routes"]
@@ -28,7 +29,7 @@ _log = get_logger(__name__)
 
 def message_text(envelope: Envelope) -> str:
     """Render a message."""
-    return json.dumps(envelope.to_wire(), separators=(",", ":"))
+    return _text(envelope.to_wire())
 
 
 def messages_in(rows: Iterable[tuple[str, str]]) -> tuple[StoredMessage, ...]:
@@ -38,7 +39,7 @@ def messages_in(rows: Iterable[tuple[str, str]]) -> tuple[StoredMessage, ...]:
 
 def turn_text(turn: TurnRecord) -> str:
     """Render a turn."""
-    return _RECORD.dump_json(turn).decode()
+    return _text(_RECORD.dump_python(turn, mode="json"))
 
 
 def turns_in(rows: Iterable[StoredTurn]) -> tuple[UnfinishedTurn, ...]:
@@ -48,7 +49,7 @@ def turns_in(rows: Iterable[StoredTurn]) -> tuple[UnfinishedTurn, ...]:
 
 def part_text(part: OutboundPart) -> str:
     """Render a message on its way out."""
-    return json.dumps([part.target.to_wire(), part.text], separators=(",", ":"))
+    return _text([part.target.to_wire(), part.text])
 
 
 def parts_in(rows: Iterable[StoredPart]) -> tuple[OutboundPart, ...]:
@@ -58,13 +59,18 @@ def parts_in(rows: Iterable[StoredPart]) -> tuple[OutboundPart, ...]:
 
 def routes_text(routes: Mapping[RouteKey, Route]) -> str:
     """Render routes."""
-    return _ROUTES.dump_json(list(routes.items())).decode()
+    return _text(_ROUTES.dump_python(list(routes.items()), mode="json"))
 
 
 def routes_in(text: str | None) -> Mapping[RouteKey, Route]:
     """Read routes; none for what can't be read."""
     found = _readable("routes", [text] if text else [], _routes_in)
     return found[0] if found else {}
+
+
+def _text(value: object) -> str:
+    """JSON without what has no bytes, which could be written but not read again."""
+    return encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def _readable(what: Unreadable, rows: Iterable[_Row], read: Callable[[_Row], _T]) -> tuple[_T, ...]:

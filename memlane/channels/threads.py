@@ -2,7 +2,10 @@
 
 import asyncio
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
+
+THREADS = 16
 
 _T = TypeVar("_T")
 
@@ -21,3 +24,11 @@ async def beside(call: Callable[[], _T]) -> _T:
     except asyncio.CancelledError:
         await asyncio.wait({made})
         raise
+
+
+def make_room(*, waiting: int) -> None:
+    """Have the running loop make calls at once although so many others wait for something all the time.
+
+    It would have as few threads as the machine has processors, and four.
+    """
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS + waiting))

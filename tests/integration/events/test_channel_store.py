@@ -185,8 +185,8 @@ def test_what_is_too_old_is_forgotten_whenever_a_message_comes(store, redis_url)
     store.put("one", keys=["a"])
     store.put("two", keys=["b"])
     client = connect(redis_url)
-    oldest = client.zrange(store._keys.seen, 0, 0)
-    client.zadd(store._keys.seen, {oldest[0]: 1})
+    oldest = str(client.zrange(store._keys.seen, 0, 0)[0])
+    client.zadd(store._keys.seen, {oldest: 1})
     store.put("three", keys=["c"])
 
     assert client.zcard(store._keys.seen) == 2

@@ -299,6 +299,60 @@ async def test_an_answer_on_its_way_that_can_t_be_sent_has_failed_and_no_part_of
     assert (await chat.outbox.unsent(), await chat.ledger.unfinished()) == ((), ())
 
 
+async def test_a_message_on_its_way_that_the_adapter_has_a_fault_with_keeps_no_channel_from_starting():
+    chat = scene()
+    target = chat.message("hello").target
+    other = target.model_copy(update={"chat_id": "c2"})
+    await chat.outbox.add([OutboundPart("k1", target, "poison"), OutboundPart("k2", other, "after it")])
+    send = chat.channel.send_message
+
+    async def send_unless_poison(chat_id, text, **place):
+        if "poison" in text:
+            raise KeyError("message_id")
+        return await send(chat_id, text, thread_id=place["thread_id"])
+
+    chat.channel.send_message = send_unless_poison
+    await chat.channel.recover()
+
+    assert chat.texts == ["after it"]
+    assert await chat.outbox.unsent() == ()
+
+
+class SettlingLedger(VolatileLedger):
+    """Remembers what was settled."""
+
+    def __init__(self):
+        super().__init__()
+        self.settled = []
+
+    async def settle(self, receipts, settlement):
+        self.settled += receipts
+
+
+async def test_a_message_that_failed_is_settled_although_the_adapter_has_a_fault_with_saying_so():
+    chat, inbox = scene(), VolatileInbox()
+    chat.ledger = SettlingLedger()
+    chat.open()
+    chat.channel.send_message = lambda *_, **__: 1 / 0
+    await inbox.put(chat.message("one"), keys=["k1"])
+    _, running = await inflow(chat, inbox)
+    await settle()
+    chat.bridge.fail("no model")
+    await settle()
+    running.cancel()
+
+    assert len(chat.ledger.settled) == 1
+
+
+async def test_an_answer_with_half_a_character_is_sent_without_it():
+    chat = scene()
+    await chat.say("hello")
+    chat.bridge.answer("so \ud83d")
+    await settle()
+
+    assert chat.texts == ["so \ufffd"]
+
+
 async def test_parts_of_a_turn_that_has_ended_are_given_up():
     chat = scene()
     target = chat.message("hello").target

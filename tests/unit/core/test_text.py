@@ -1,6 +1,6 @@
 import pytest
 
-from core.text import js_trim, utf8_size, well_formed
+from core.text import encodable, js_trim, utf8_size, well_formed
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,17 @@ def test_what_cannot_be_stored_is_replaced():
 
 def test_sizes_are_utf8_bytes():
     assert [utf8_size(text) for text in ("x", "é", "€", "😀", "\ud800")] == [1, 2, 3, 4, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain \U0001d11e", "plain \U0001d11e"),
+        ("a\ud834\udd1eb", "a\U0001d11eb"),
+        ("\udd1e\ud834", "\ufffd\ufffd"),
+        ("\ud834\ud834\udd1e", "\ufffd\U0001d11e"),
+        ("x\ud834", "x\ufffd"),
+    ],
+)
+def test_halves_of_a_character_are_joined_and_lone_ones_replaced(text, expected):
+    assert encodable(text) == expected

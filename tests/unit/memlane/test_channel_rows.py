@@ -1,6 +1,7 @@
 """What channels keep is read as far as it goes, whichever version wrote it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,22 @@ def test_what_was_kept_comes_back_also_from_a_later_version(as_read):
     assert (turn.record, turn.is_delivering) == (TURN, True)
     assert part == PART
     assert routes_in(as_read(routes_text(ROUTES))) == ROUTES
+
+
+def test_half_a_character_of_somebody_s_keeps_nothing_from_being_read():
+    target = TARGET.model_copy(update={"chat_id": "c\ud800", "sender_id": "u\ud83d\ude00"})
+    read = target.model_copy(update={"chat_id": "c\ufffd", "sender_id": "u\U0001f600"})
+    routes: dict[RouteKey, Route] = {("chat", "u\ud800"): Route("s1", target, "/srv/work")}
+
+    (message,) = messages_in([("1-0", message_text(MESSAGE.model_copy(update={"text": "a\ud800 𝄞"})))])
+    (turn,) = turns_in([StoredTurn(turn_text(replace(TURN, target=target)), "running")])
+    (part,) = parts_in(
+        [StoredPart("k1", part_text(replace(PART, target=target, text="\udfff")), "", "waiting")]
+    )
+
+    assert message.envelope.text == "a\ufffd 𝄞"
+    assert (turn.record.target, part.target, part.text) == (read, read, "\ufffd")
+    assert routes_in(routes_text(routes)) == {("chat", "u\ufffd"): Route("s1", read, "/srv/work")}
 
 
 @pytest.mark.parametrize("broken", BROKEN)
