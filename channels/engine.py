@@ -45,7 +45,7 @@ def assemble(
         bridge: gives the bridge of the moment.
     """
     identity, memory_scope = identity_of(config), memory_scope_of(config)
-    deliverer = Deliverer(adapter, parts.outbox)
+    deliverer, lines = Deliverer(adapter, parts.outbox), SessionLines()
     workings = Workings(
         config=config,
         identity=identity,
@@ -56,8 +56,8 @@ def assemble(
         observer=Observer(adapter, channel=config.name, identity=identity, memory_scope=memory_scope),
         deliverer=deliverer,
         settler=Settler(parts.ledger),
-        router=Router(config, bridge=bridge, store=parts.routes),
-        lines=SessionLines(),
+        router=Router(config, bridge=bridge, store=parts.routes, on_too_many=lines.drop_if_idle),
+        lines=lines,
         history=GroupHistory(),
     )
     return Engine(workings)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from itertools import islice
 from typing import Any
 
 from channels.bridge import AgentBridge
@@ -14,24 +15,32 @@ from core.logs import get_logger
 
 CREATION_ATTEMPTS = 2
 JOIN_RETRIES = 3
+MAX_ROUTES = 500
 
 _log = get_logger(__name__)
 
 
 class Router:
-    """A channel's sessions by who shares them. For one event loop."""
+    """A channel's sessions by who shares them, those that were used last. For one event loop."""
 
     def __init__(
-        self, config: ChannelConfig, *, bridge: Callable[[], AgentBridge], store: RouteStore
+        self,
+        config: ChannelConfig,
+        *,
+        bridge: Callable[[], AgentBridge],
+        store: RouteStore,
+        on_too_many: Callable[[str], None],
     ) -> None:
         """Bind the parts.
 
         Args:
             bridge: the bridge of the moment.
+            on_too_many: is told of each session that is forgotten for a newer one.
         """
         self._config = config
         self._bridge = bridge
         self._store = store
+        self._on_too_many = on_too_many
         self._routes: dict[RouteKey, Route] = {}
         self._opening: dict[RouteKey, asyncio.Task[str]] = {}
         self._died: set[str] = set()
@@ -68,8 +77,9 @@ class Router:
             if opening is None:
                 break
             await asyncio.wait({opening})
-        route = self._routes.get(key)
+        route = self._routes.pop(key, None)
         if route is not None:
+            self._routes[key] = route  # the one that was used last comes last
             return route.session_id
         opening = self._opening.get(key) or self._open(key, envelope)
         await asyncio.wait({opening})
@@ -81,7 +91,7 @@ class Router:
         One that the agent has no more is dropped.
         """
         saved = await self._store.load()
-        for key, route in saved.items():
+        for key, route in islice(saved.items(), max(0, len(saved) - MAX_ROUTES), None):
             self._reserve(key, self._load(key, route))
         opening = set(self._opening.values())
         if opening:
@@ -122,7 +132,7 @@ class Router:
             if not isinstance(session_id, str) or not session_id:
                 raise AgentSessionFailed("the agent opened a session without an id")
             if session_id not in self._died:
-                self._routes[key] = Route(session_id, envelope.target, self._config.cwd)
+                self._add(key, Route(session_id, envelope.target, self._config.cwd))
                 await self.save()
             if session_id not in self._died:  # nor while it was saved, which takes as long as the store does
                 return session_id
@@ -136,8 +146,14 @@ class Router:
         except MemlaneError as error:
             _log.info("channel_session_not_restored", channel=self._config.name, reason=error.code)
             raise
-        self._routes[key] = Route(session_id, route.target, route.cwd)
+        self._add(key, Route(session_id, route.target, route.cwd))
         return session_id
+
+    def _add(self, key: RouteKey, route: Route) -> None:
+        self._routes[key] = route
+        if len(self._routes) > MAX_ROUTES:
+            forgotten = self._routes.pop(next(iter(self._routes)))
+            self._on_too_many(forgotten.session_id)
 
     async def save(self) -> None:
         """Keep the routes as they are now, at the store's best effort."""
