@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 MAX_WAITING = 10_000
 KNOWN_MS = 172_800_000  # how long a message is known again: two days
-READ_BATCH = 100
+READ_BATCH = 10  # each may hold pictures of some megabytes
 
 SCRIPTS = (
     *("claim", "renew", "release", "put", "settle"),
@@ -209,7 +209,7 @@ class ChannelStore:
         """Note a turn's terminal event, once, and be done with its messages.
 
         Returns:
-            False when it had ended before.
+            False when it had ended before, or is not known; its messages are done with all the same.
 
         Raises:
             ChannelLeaseLost, StorageUnavailable: as ``settle``.

@@ -160,6 +160,7 @@ class StoredRoutes:
     def __init__(self, store: ChannelStore, patience: Patience) -> None:
         self._store = store
         self._patience = patience
+        self._saving = asyncio.Lock()
 
     async def load(self) -> Mapping[RouteKey, Route]:
         """See ``RouteStore``."""
@@ -168,7 +169,8 @@ class StoredRoutes:
     async def save(self, routes: Mapping[RouteKey, Route]) -> None:
         """See ``RouteStore``."""
         text = routes_text(routes)
-        await self._patience.ask_once(lambda: self._store.save_routes(text))
+        async with self._saving:  # on threads of their own a later one might come first
+            await self._patience.ask_once(lambda: self._store.save_routes(text))
 
 
 def put_message(store: ChannelStore, envelope: Envelope, *, keys: Sequence[str]) -> bool:

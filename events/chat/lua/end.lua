@@ -8,6 +8,9 @@
 if not holds(KEYS[1], ARGV[1]) then
   return { 'stale' }
 end
+for n = 6, #ARGV do -- also of a turn that the server has lost: whoever ends it has seen to them
+  redis.call('XDEL', KEYS[4], ARGV[n])
+end
 local turn = redis.call('HMGET', KEYS[3], 'state', 'terminalEvent')
 if not turn[1] then
   return { 'gone' }
@@ -19,7 +22,4 @@ redis.call('HSET', KEYS[3], 'state', 'ended', 'terminalEvent', ARGV[3], 'termina
   'endedAtMs', string.format('%.0f', now_ms()))
 redis.call('PEXPIRE', KEYS[3], ARGV[5])
 redis.call('ZREM', KEYS[2], ARGV[2])
-for n = 6, #ARGV do
-  redis.call('XDEL', KEYS[4], ARGV[n])
-end
 return { 'ended' }

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from events.chat.store import KNOWN_MS, ChannelStore, Lease, StoredPart, StoredTurn, Taken
+from events.chat.store import KNOWN_MS, READ_BATCH, ChannelStore, Lease, StoredPart, StoredTurn, Taken
 from events.connect import connect
 from events.errors import ChannelBacklogFull, ChannelLeaseLost, StorageFull, StorageUnavailable
 from tests.support.lane import fresh_workspace_id
@@ -153,6 +153,17 @@ def test_messages_are_read_in_their_order(store):
     assert store.read(after=second[0], wait_ms=None) == []
 
 
+def test_more_messages_than_are_read_at_once_come_one_after_the_other(store):
+    bodies = [f"message {n}" for n in range(READ_BATCH + 1)]
+    for body in bodies:
+        store.put(body, keys=[body])
+    first = store.read(after="0", wait_ms=None)
+    rest = store.read(after=first[-1][0], wait_ms=None)
+
+    assert (len(first), len(rest)) == (READ_BATCH, 1)
+    assert [body for _, body in (*first, *rest)] == bodies
+
+
 def test_a_message_is_known_again_by_each_of_its_keys(store):
     assert store.put("one", keys=["a", "b"])
 
@@ -273,11 +284,14 @@ def test_a_turn_is_unfinished_until_its_one_end(store):
     assert store.read(after="0", wait_ms=None) == []
 
 
-def test_a_turn_that_is_not_known_has_no_end(store):
-    assert not store.end("nobody's", "completed", reason="", receipts=[])
+def test_a_turn_that_is_not_known_has_no_end_but_its_messages_are_done_with(store):
+    store.put("one", keys=["a"])
+    receipt = store.read(after="0", wait_ms=None)[0][0]
+    assert not store.end("nobody's", "completed", reason="", receipts=[receipt])
     store.start_delivery("nobody's")
 
     assert store.unfinished() == []
+    assert store.read(after="0", wait_ms=None) == []
 
 
 def test_what_became_of_a_turn_can_be_read(store, redis_url):

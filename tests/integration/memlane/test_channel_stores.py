@@ -1,13 +1,17 @@
-"""The stores of a channel on a Redis whose answers get lost: what was done is not done again."""
+"""The stores of a channel on a Redis whose answers get lost or come late: nothing is done twice."""
+
+import asyncio
 
 import pytest
 
 from channels.envelope import Envelope
 from channels.ledger import TurnRecord
 from channels.outbox import OutboundPart
+from channels.routes import Route, RouteKey
 from events.chat.store import ChannelStore
 from events.connect import connect
-from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredOutbox
+from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredOutbox, StoredRoutes
+from tests.support.channels.scene import settle
 from tests.support.lane import fresh_workspace_id
 from tests.support.redis_proxy import redis_proxy
 
@@ -71,3 +75,32 @@ async def test_a_turn_begins_and_ends_once_although_answers_were_lost(site):
     assert begun.record == TURN
     assert await site.ledger.unfinished() == ()
     assert not await site.ledger.end(TURN, "failed")
+
+
+class SlowAtFirst(Patience):
+    """The first call takes longer than those after it."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    async def ask_once(self, call):
+        self.calls += 1
+        if self.calls == 1:
+            await settle()
+        return await super().ask_once(call)
+
+
+async def test_routes_that_were_saved_last_stay_although_an_earlier_saving_takes_longer(site):
+    routes = StoredRoutes(site.store, SlowAtFirst())
+    before: dict[RouteKey, Route] = {("chat", "u1", "c1"): Route("cleared", MESSAGE.target, "/srv/work")}
+    await asyncio.gather(routes.save(before), routes.save({}))
+
+    assert await routes.load() == {}
+
+
+async def test_the_many_parts_of_a_long_answer_keep_their_order(site):
+    parts = [OutboundPart(f"long:{n}", MESSAGE.target, f"part {n}", "turn-1") for n in range(120)]
+    await site.outbox.add(parts)
+
+    assert await site.outbox.unsent() == tuple(parts)
