@@ -30,6 +30,10 @@ from channels.turn_text import render_turn
 from channels.under_way import UnderWay
 from channels.workings import Workings
 from core.chat import ToolCall
+from core.errors import MemlaneError
+from core.logs import get_logger
+
+_log = get_logger(__name__)
 
 
 class Adapter(Hooks, ChatService, Protocol):
@@ -107,9 +111,12 @@ class Engine:
 
     async def tell_failure(self, envelope: Envelope, error: Exception) -> None:
         """Say that a message came to nothing, see ``ChannelBase.tell_failure``."""
-        if not isinstance(error, TurnCalledOff):
-            await self.workings.deliverer.reply(envelope, replies.failure_text(error), name="failed")
-        await self.workings.settler.settle(envelope.receipts, "failed")
+        try:
+            if not isinstance(error, TurnCalledOff):
+                await self.workings.deliverer.reply(envelope, replies.failure_text(error), name="failed")
+            await self.workings.settler.settle(envelope.receipts, "failed")
+        except MemlaneError as lost:  # the channel is another process's now, which tells it
+            _log.warning("channel_failure_not_told", channel=envelope.channel_name, reason=lost.code)
 
     async def finish(self) -> None:
         """Give up what nobody waits for, and wait for what is still to be noted or told, but not long."""

@@ -25,6 +25,7 @@ WEIGHTS = {
     "die": 3,
     "wait": 4,
     "restart": 3,
+    "sleep": 2,
 }
 STEPS = settings(
     max_examples=25,

@@ -61,6 +61,13 @@ def test_a_channel_that_is_given_up_is_free_at_once(place, store):
     assert token(place().claim("other", life_ms=60_000)) > first
 
 
+def test_who_gave_a_channel_up_and_takes_it_again_has_another_token(store):
+    first = token(store.claim("me", life_ms=60_000))
+    store.release()
+
+    assert token(store.claim("me", life_ms=60_000)) > first
+
+
 def test_the_next_token_is_greater_although_the_clock_went_back(place, store, redis_url):
     connect(redis_url).hset(store._keys.lease, "token", "99999999999999")
     store.claim("me", life_ms=0)
@@ -294,9 +301,16 @@ def test_a_turn_that_is_not_known_has_no_end_but_its_messages_are_done_with(stor
     assert store.read(after="0", wait_ms=None) == []
 
 
+def test_the_delivery_of_an_answer_begins_no_turn_that_is_not_known(store, redis_url):
+    store.start_delivery("nobody's")
+
+    assert not connect(redis_url).exists(store._keys.turn("nobody's"))
+
+
 def test_what_became_of_a_turn_can_be_read(store, redis_url):
     store.begin("t", "turn")
     store.end("t", "failed", reason="agent", receipts=[])
+    store.start_delivery("t")
     row = connect(redis_url).hgetall(store._keys.turn("t"))
 
     assert (row["terminalEvent"], row["terminalReason"], row["state"]) == ("failed", "agent", "ended")
@@ -326,6 +340,7 @@ def test_of_what_was_sent_the_text_is_not_kept(store, redis_url):
 
     assert connect(redis_url).hgetall(key) == {"turn": "", "state": "sent", "providerId": "provider-7"}
     assert connect(redis_url).pttl(key) > 0
+    assert not connect(redis_url).exists(store._keys.outbox)
 
 
 def test_routes_are_what_was_saved_last(store):

@@ -13,6 +13,7 @@ from channels.envelope import Envelope
 from channels.inflow import Inflow
 from channels.parts import ChannelParts
 from channels.replies import BUSY
+from core.ids import new_uuid
 from events.chat.store import ChannelStore
 from events.connect import connect
 from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredOutbox, StoredRoutes
@@ -97,17 +98,24 @@ class World:
     prompts: list[tuple[str, str]] = field(default_factory=list)
     sent: list[tuple[str, str]] = field(default_factory=list)
     started: int = 0
+    sent_asleep: int = 0
     most_at_once: int = 0
     life: int = 0
     now: int = 0
     acted: list[tuple[str, int, int]] = field(default_factory=list)
 
     def __post_init__(self):
-        self.store = ChannelStore(connect(self.redis_url), fresh_workspace_id(), "soak")
-        self.store.claim("test", life_ms=600_000)
+        self.workspace = fresh_workspace_id()
+        self.store = self.claimed()
         self.config = ChannelConfig(
             name="soak", type="test", cwd="/srv", sender_policy="open", dispatch_mode=self.mode
         )
+
+    def claimed(self):
+        """The store of a process to which the channel was given just now."""
+        store = ChannelStore(connect(self.redis_url), self.workspace, "soak")
+        store.claim(new_uuid(), life_ms=0)
+        return store
 
     async def begin(self):
         self.life += 1
@@ -213,6 +221,17 @@ class World:
         await self.stop()
         await self.begin()
 
+    async def do_sleep(self, _chat, choice):
+        """Another process is given the channel; this one wakes, and goes on as if nothing had happened."""
+        before, other = len(self.channel.sent), self.claimed()
+        for _ in range(choice % 4):
+            await self.do_answer(0, 0)
+        await self.settle()
+        self.sent_asleep += len(self.channel.sent) - before
+        await self.stop()
+        self.store = other
+        await self.begin()
+
     async def _end(self, choice, end):
         waiting = self.waiting()
         if waiting:
@@ -252,6 +271,8 @@ def faults(world):
         found.append("messages that were not sent")
     if world.store.read(after="0", wait_ms=None):
         found.append("messages that were not settled")
+    if world.sent_asleep:
+        found.append(f"{world.sent_asleep} messages were sent by who had lost the channel")
     turns = [
         world.store._redis.hgetall(key)
         for key in world.store._redis.scan_iter(f"{world.store._keys.base}:turn:*")

@@ -78,6 +78,10 @@ class _ChannelMachine(RuleBasedStateMachine):
     def the_process_is_replaced(self) -> None:
         self._act("restart")
 
+    @rule(choice=CHOICE)
+    def the_process_sleeps_while_another_is_given_the_channel(self, choice: int) -> None:
+        self._act("sleep", choice=choice)
+
     @invariant()
     def a_session_has_one_prompt_at_a_time(self) -> None:
         assert self.world.bridge.most_prompts_at_once <= 1
