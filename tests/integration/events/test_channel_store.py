@@ -224,6 +224,30 @@ def test_a_full_redis_stores_no_message_although_it_forgets_old_ones_first(own_r
     assert store.put("two", keys=["b"])
 
 
+def test_a_full_redis_lets_what_has_begun_come_to_its_end_and_nothing_new_begin(own_redis):
+    client = connect(own_redis.state_url)
+    store = ChannelStore(client, fresh_workspace_id(), "chat")
+    store.claim("me", life_ms=60_000)
+    store.put("one", keys=["a"])
+    store.begin("t", "turn")
+    store.add([("k", "text", "t")])
+    client.config_set("maxmemory", 1)
+    for begin in (lambda: store.begin("u", "turn"), lambda: store.add([("l", "text", "t")])):
+        with pytest.raises(StorageFull):
+            begin()
+    store.claim("me", life_ms=60_000)
+    store.renew(life_ms=60_000)
+    store.start_delivery("t")
+    store.mark_sending("k", attempt="first")
+    store.mark_sent("k", "provider-7")
+    store.end("t", "completed", reason="", receipts=[])
+    store.settle([store.read(after="0", wait_ms=None)[0][0]])
+    store.save_routes("[]")
+    store.release()
+
+    assert (store.unfinished(), store.unsent(), store.read(after="0", wait_ms=None)) == ([], [], [])
+
+
 def test_who_waits_at_a_server_that_becomes_a_replica_is_told_that_it_is_away(own_redis):
     client, told = connect(own_redis.state_url), []
     store = ChannelStore(connect(own_redis.state_url), fresh_workspace_id(), "chat")
