@@ -40,6 +40,14 @@ class Pace:
     longest_pause_s: float = 60.0
     drain_s: float = 5.0
 
+    def pause_s(self, *, before_s: float) -> float:
+        """How long to wait before the next try, seconds.
+
+        Args:
+            before_s: how long was waited before the one that failed; 0 for one that was served meanwhile.
+        """
+        return min(max(self.first_pause_s, 2 * before_s), self.longest_pause_s)
+
 
 USUAL = Pace()
 
@@ -76,7 +84,7 @@ class ServedChannel:
 
     async def run(self) -> None:
         """Serve the channel until this is cancelled; then what runs is given a few seconds."""
-        pause_s = self._pace.first_pause_s
+        pause_s = 0.0
         while True:
             self._has_served = False
             try:
@@ -90,9 +98,8 @@ class ServedChannel:
                 _log.exception("channel_stopped", channel=self._name)
             finally:
                 await self._release()
-            pause_s = self._pace.first_pause_s if self._has_served else pause_s
+            pause_s = self._pace.pause_s(before_s=0.0 if self._has_served else pause_s)
             await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, self._pace.longest_pause_s)
 
     async def _claim(self) -> None:
         while True:

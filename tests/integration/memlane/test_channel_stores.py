@@ -10,6 +10,7 @@ from channels.outbox import OutboundPart
 from channels.routes import Route, RouteKey
 from events.chat.store import ChannelStore
 from events.connect import connect
+from events.errors import StorageFull
 from memlane.channels.stores import Patience, StoredInbox, StoredLedger, StoredOutbox, StoredRoutes
 from tests.support.channels.scene import settle
 from tests.support.lane import fresh_workspace_id
@@ -104,3 +105,43 @@ async def test_the_many_parts_of_a_long_answer_keep_their_order(site):
     await site.outbox.add(parts)
 
     assert await site.outbox.unsent() == tuple(parts)
+
+
+class FreedOnce(Patience):
+    """Redis gets memory again after it was found full."""
+
+    def __init__(self, client):
+        super().__init__(pause_s=0)
+        self.client = client
+        self.refusals = 0
+
+    async def ask_once(self, call):
+        try:
+            return await super().ask_once(call)
+        except StorageFull:
+            self.refusals += 1
+            self.client.config_set("maxmemory", 0)
+            raise
+
+
+async def test_a_turn_and_its_answer_wait_for_a_redis_that_is_full(own_redis):
+    client = connect(own_redis.state_url)
+    store, patience = ChannelStore(client, fresh_workspace_id(), "chat"), FreedOnce(client)
+    store.claim("me", life_ms=60_000)
+    client.config_set("maxmemory", 1)
+    await StoredLedger(store, patience).begin(TURN)
+    client.config_set("maxmemory", 1)
+    await StoredOutbox(store, patience).add(PARTS)
+
+    assert patience.refusals == 2
+    assert (len(store.unfinished()), len(store.unsent())) == (1, 2)
+
+
+async def test_what_only_a_list_still_names_holds_up_nothing(site):
+    await site.ledger.begin(TURN)
+    await site.outbox.add(PARTS)
+    keys = site.store._keys
+    site.store._redis.delete(keys.turn("turn-1"), keys.part("k0"))
+
+    assert await site.ledger.unfinished() == ()
+    assert await site.outbox.unsent() == (PARTS[1],)

@@ -258,3 +258,23 @@ async def test_a_channel_that_hears_no_more_is_opened_anew(place):
 
     assert "disconnect" in process.channels[0].log
     assert process.channels[1].sent == [("c1", None, "Yes")]
+
+
+async def test_after_a_channel_was_served_it_is_tried_again_as_soon_as_at_first(place):
+    asked = []
+
+    class Noting(Pace):
+        """Remembers what it was asked, and waits for next to nothing."""
+
+        def pause_s(self, *, before_s):
+            asked.append(before_s)
+            return 0.002 if before_s else 0.001
+
+    process = place(pace=Noting(renew_s=0.02, drain_s=0), broken=2)
+    process.say("hello", key="m1")
+    await process.until(prompted())
+    process.channels[-1].deafness.set()
+    await process.until(lambda _: len(asked) == 3)
+    await process.stop()
+
+    assert asked == [0, 0.001, 0]

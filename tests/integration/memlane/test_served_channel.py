@@ -1,6 +1,7 @@
 """One channel, served by a process."""
 
 import asyncio
+from itertools import accumulate
 
 import pytest
 
@@ -14,7 +15,7 @@ from events.chat.store import ChannelStore, Lease
 from events.connect import connect
 from events.log import EventLog
 from memlane.channels.events import TurnEvents
-from memlane.channels.serving import Opened, Pace, ServedChannel
+from memlane.channels.serving import USUAL, Opened, Pace, ServedChannel
 from memlane.channels.stores import Patience
 from tests.support.channels.scene import RecordingChannel, StubbornPairing, scene, settle
 from tests.support.channels.scripted_bridge import ScriptedBridge
@@ -124,6 +125,12 @@ async def test_an_adapter_with_a_fault_is_made_anew_and_told_to_disconnect(redis
 
     assert [channel.log for channel in site.made] == [["connect", "disconnect"], ["connect"]]
     assert await ended(running)
+
+
+def test_tries_come_further_and_further_apart_up_to_a_minute():
+    pauses_s = list(accumulate(range(9), lambda before_s, _: USUAL.pause_s(before_s=before_s), initial=0.0))
+
+    assert pauses_s[1:] == [1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
 async def test_who_is_told_to_stop_stops_although_the_adapter_can_t_disconnect(redis_url):
