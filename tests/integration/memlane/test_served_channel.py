@@ -1,6 +1,7 @@
 """One channel, served by a process."""
 
 import asyncio
+import json
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -216,3 +217,25 @@ async def test_what_a_channel_tells_at_its_very_end_is_in_the_log(redis_url, tur
 
     told_at_last = EventLog(connect(redis_url)).read(site.workspace, after=0)
     assert [one.type for one in told_at_last] == [f"channel_task_{event.type}" for event in turn_events]
+
+
+async def test_no_event_in_the_log_repeats_what_was_said(redis_url):
+    chat = scene()
+    await chat.say("Which word was kumquat?")
+    chat.bridge.use_tool(kind="search", title="Search memory for kumquat")
+    chat.bridge.write("kumquat is")
+    chat.bridge.answer("kumquat is a fruit")
+    await settle()
+    workspace = fresh_workspace_id()
+    events = TurnEvents(Announcer(connect(redis_url)), workspace)
+    for event in chat.channel.events:
+        events.take(event)
+    await events.flush()
+
+    told = EventLog(connect(redis_url)).read(workspace, after=0)
+    assert [one.type.removeprefix("channel_task_") for one in told] == [
+        *("started", "tool_call", "text_chunk", "completed"),
+    ]
+    tool_call = {"sessionId": "s1", "toolCallId": "t1", "kind": "search", "status": "pending"}
+    assert json.loads(told[1].data_json)["toolCall"] == tool_call
+    assert "kumquat" not in str(told)
