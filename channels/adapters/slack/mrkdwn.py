@@ -68,6 +68,11 @@ def spoken(text: str, *, bot_id: str) -> tuple[str, bool]:
     return html.unescape(_REFERENCE.sub(_shown, without)).strip(), mentions > 0
 
 
+def addresses_somebody(text: str) -> bool:
+    """Whether a person or a bot is mentioned in what somebody wrote."""
+    return any(found["kind"] == "@" for found in _REFERENCE.finditer(text))
+
+
 def _shown(found: re.Match[str]) -> str:
     kind, target, label = found["kind"], found["target"], found["label"] or ""
     if kind in _SIGNS:

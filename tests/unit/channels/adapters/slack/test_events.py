@@ -98,8 +98,13 @@ def test_what_only_looks_like_a_mention_is_none(text):
 
 
 def test_where_the_bot_is_not_known_only_slack_says_who_is_mentioned():
-    assert not envelope(bot="", text="<@> <@UBOT> hello", parent_user_id="").is_mentioned
+    assert not envelope(bot="", text="hello <#C2>", parent_user_id="").is_mentioned
     assert envelope(bot="", type="app_mention", text="<@UBOT> hello").text == "@UBOT hello"
+
+
+def test_where_the_bot_is_not_known_a_mention_is_not_lost_behind_the_message_that_it_comes_with():
+    assert arrival(bot="", text="<@UBOT> hello") is None
+    assert envelope(bot="", text="<@UBOT> hello", channel="D1", channel_type="im").text == "@UBOT hello"
 
 
 @pytest.mark.parametrize(("author", "is_reply"), [(BOT, True), ("U2", False), (None, False)])
@@ -119,6 +124,7 @@ def test_a_message_is_known_by_its_event_and_by_where_and_when_it_was_written():
     [
         {"bot_id": "B1"},
         {"user": BOT},
+        {"type": "app_mention", "text": "<@UBOT> hello", "edited": {"user": "U1", "ts": "6.0"}},
         {"subtype": "message_changed"},
         {"subtype": "message_deleted"},
         {"subtype": "channel_join"},
