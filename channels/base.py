@@ -14,7 +14,6 @@ from channels.identity import ChannelRuntimeIdentity, ChannelRuntimeMemoryScope
 from channels.lifecycle import ChannelTaskLifecycleEvent
 from channels.local_commands import CommandHandler
 from channels.parts import ChannelParts
-from channels.recovery import recover
 from core.clock import wall_ms
 
 
@@ -89,11 +88,10 @@ class ChannelBase(SilentHooks, ABC):
     async def recover(self) -> None:
         """Once connected, before the first message: go on where an earlier process stopped.
 
-        Sessions are routed to as before, answers that were on their way are sent, turns that were cut off
-        have failed and their chats are told so.
+        Sessions are routed to as before; from now on answers that were on their way are sent, turns that were
+        cut off have failed and their chats are told so, in each chat before its next message is handled.
         """
-        await self._engine.workings.router.restore()
-        await recover(self._engine.workings)
+        await self._engine.recover()
 
     async def close(self) -> None:
         """Listen no more to the agent, and wait for what is still to be noted, a few seconds each."""

@@ -41,9 +41,10 @@ class Dispatcher:
             if mode == "collect":
                 await self._collect(line, Buffered(turn.text, envelope, turn.images))
                 return
-            unheard = active.said if not (active.has_asked or active.is_cancelled) else NOTHING
+            is_unheard = not (active.has_asked or active.is_cancelled)
             if mode == "steer" and self._steers(line, active, envelope):
-                said = _in_place_of(unheard, said)
+                said = _in_place_of(active.said if is_unheard else NOTHING, said)
+                envelope = _carrying(active, envelope) if is_unheard else envelope
         queued = QueuedTurn(envelope, said, generation=line.generation, is_command=is_command)
         try:
             await line.enqueue(lambda: self._runner.run(line, queued))
@@ -82,6 +83,12 @@ def _in_place_of(unheard: Said, said: Said) -> Said:
     """What is said after a turn that it cancelled, of which the agent may not have heard yet."""
     parts = (unheard.text, replies.STEER_NOTE, said.text)
     return Said("\n\n".join(part for part in parts if part), (*unheard.images, *said.images))
+
+
+def _carrying(unheard: Turn, envelope: Envelope) -> Envelope:
+    """A message that stands for those of a turn as well, which are not done with before it is."""
+    unheard.is_carried = True
+    return envelope.model_copy(update={"receipts": (*envelope.receipts, *unheard.envelope.receipts)})
 
 
 class Collected:

@@ -20,6 +20,7 @@ from channels.identity import identity_of, memory_scope_of
 from channels.local_commands import LocalCommands
 from channels.observing import Observer
 from channels.parts import ChannelParts
+from channels.recovery import Recovery
 from channels.router import Router
 from channels.session_line import SessionLines
 from channels.settling import Settler
@@ -87,9 +88,17 @@ class Engine:
         self.output = runner.output
         self._dispatcher = Dispatcher(workings, self._canceller, runner)
         self._expiring = UnderWay()
+        self._recovery = Recovery(workings)
+
+    async def recover(self) -> None:
+        """Go on where an earlier process stopped, see ``ChannelBase.recover``."""
+        await self.workings.router.restore()
+        await self._recovery.begin()
 
     async def handle(self, envelope: Envelope) -> None:
         """Take a message in, see ``ChannelBase.handle_inbound``."""
+        if not await self._recovery.lets_in(envelope):
+            return
         if not await self._is_admitted(envelope):
             await self.workings.settler.settle(envelope.receipts, "dropped")
         elif await self._is_answered_here(envelope):
@@ -121,6 +130,7 @@ class Engine:
     async def finish(self) -> None:
         """Give up what nobody waits for, and wait for what is still to be noted or told, but not long."""
         grace_s = self.workings.parts.grace_s
+        await self._recovery.close()
         await self._collected.close()
         await self._expiring.wind_up(limit_s=0)
         await self.workings.settler.finish(limit_s=grace_s)

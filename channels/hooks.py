@@ -2,14 +2,11 @@
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from channels.lifecycle import ChannelTaskLifecycleEvent, SeenToolCall
 from channels.under_way import UnderWay
 from core.logs import get_logger
-
-if TYPE_CHECKING:
-    import asyncio
 
 Hooked = Awaitable[None] | None
 
@@ -81,19 +78,15 @@ class HookRunner:
             _log.error(told(str(error)))
             return
         if inspect.isawaitable(outcome):
-            task = self._running.begin(_outcome_of(outcome))
-            task.add_done_callback(lambda done: _tell(done, told))
+            self._running.begin(_see_through(outcome, told))
 
     async def finish(self, *, limit_s: float) -> None:
         """Wait until all that were called have returned; what has not by then is cut off."""
         await self._running.wind_up(limit_s=limit_s)
 
 
-async def _outcome_of(hooked: Awaitable[None]) -> None:
-    await hooked
-
-
-def _tell(task: "asyncio.Task[None]", told: Callable[[str], str]) -> None:
-    error = None if task.cancelled() else task.exception()
-    if error is not None:
+async def _see_through(hooked: Awaitable[None], told: Callable[[str], str]) -> None:
+    try:
+        await hooked
+    except Exception as error:  # noqa: BLE001 - an adapter's own code must not end a turn
         _log.error(told(str(error)))

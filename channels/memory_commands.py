@@ -9,6 +9,7 @@ from channels.local_commands import CommandHandler
 from channels.memory_lane import MemoryKind, MemoryLane, MemoryReport, MemoryRequest
 from channels.sanitizing import quoted
 from channels.timers import Timers
+from channels.under_way import UnderWay
 from core.errors import InputError, MemlaneError, StateError
 from core.ids import new_uuid
 
@@ -81,9 +82,10 @@ class _Saying:
 
     def __init__(self, channel: ChannelBase, envelope: Envelope, timers: Timers) -> None:
         self._task: asyncio.Task[None] | None = None
+        saying = UnderWay()
 
         def say() -> None:
-            self._task = asyncio.create_task(channel.reply(envelope, WORKING, name="working"))
+            self._task = saying.begin(channel.reply(envelope, WORKING, name="working"))
 
         self._call_off = timers.call_later(PATIENCE_MS, say)
 

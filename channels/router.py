@@ -43,6 +43,7 @@ class Router:
         self._on_too_many = on_too_many
         self._routes: dict[RouteKey, Route] = {}
         self._opening: dict[RouteKey, asyncio.Task[str]] = {}
+        self._last: dict[RouteKey, asyncio.Future[None]] = {}
         self._died: set[str] = set()
 
     def key_of(self, envelope: Envelope) -> RouteKey:
@@ -65,18 +66,32 @@ class Router:
         return next((route for route in self._routes.values() if route.session_id == session_id), None)
 
     async def resolve(self, envelope: Envelope) -> str:
-        """The session of a message, opened if there is none. All who wait for the same one share it.
+        """The session of a message, opened if there is none; all who wait for it share it, in their order.
 
         Raises:
             AgentSessionFailed: the agent opened none that can be used.
             DependencyError: the agent failed.
         """
         key = self.key_of(envelope)
+        before, found = self._last.get(key), asyncio.get_running_loop().create_future()
+        self._last[key] = found
+        try:
+            return await self._resolve(key, envelope, before=before)
+        finally:
+            found.set_result(None)
+            if self._last[key] is found:
+                del self._last[key]
+
+    async def _resolve(
+        self, key: RouteKey, envelope: Envelope, *, before: "asyncio.Future[None] | None"
+    ) -> str:
         for _ in range(JOIN_RETRIES):
             opening = self._opening.get(key)
             if opening is None:
                 break
             await asyncio.wait({opening})
+        if before is not None and not before.done():  # it was woken, and goes on in a moment
+            await asyncio.wait({before})
         route = self._routes.pop(key, None)
         if route is not None:
             self._routes[key] = route  # the one that was used last comes last

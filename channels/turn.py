@@ -41,6 +41,7 @@ class Turn:
         generation: of the session when it was asked for.
         said: what people said, as the agent is asked it.
         has_asked: whether the agent was asked, or is now.
+        is_carried: its words are told with a newer message, whose turn is done with its messages as well.
         is_cancelled: nothing of it may be told or delivered any more.
         cancel_pending: whether it is cancelled is being found out; what the agent writes is held meanwhile.
         cancel_request: whether the agent could be told to stop, shared by all who ask; None before anybody
@@ -67,6 +68,7 @@ class Turn:
         self.generation = generation
         self.said = said
         self.has_asked = False
+        self.is_carried = False
         self.is_cancelled = False
         self.cancel_pending = False
         self.cancel_request: asyncio.Task[bool] | None = None
@@ -103,7 +105,7 @@ class Turn:
             session_id=self.session_id,
             target=envelope.target,
             message_id=envelope.message_id,
-            receipts=envelope.receipts,
+            receipts=() if self.is_carried else envelope.receipts,
             generation=self.generation,
         )
 

@@ -60,4 +60,5 @@ class TurnEvents:
     def _announce(self, event: ChannelTaskLifecycleEvent) -> None:
         data = event.to_wire()
         data.pop("chunk", None)
+        data.get("toolCall", {}).pop("title", None)  # an agent's may repeat what was asked
         self._announcer.announce(self._workspace, f"channel_task_{event.type}", data)

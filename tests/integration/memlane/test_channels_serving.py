@@ -28,6 +28,7 @@ from memlane.channels.stores import (
 from tests.support.channels.scene import RecordingChannel, StubbornPairing
 from tests.support.channels.scripted_bridge import ScriptedBridge
 from tests.support.lane import fresh_workspace_id
+from tests.support.redis_proxy import redis_proxy
 
 LOOK_S = 0.005
 LOOKS = 6_000
@@ -258,6 +259,19 @@ async def test_a_channel_that_hears_no_more_is_opened_anew(place):
 
     assert "disconnect" in process.channels[0].log
     assert process.channels[1].sent == [("c1", None, "Yes")]
+
+
+async def test_a_channel_is_served_all_the_time_although_answers_about_its_lease_are_lost(redis_server):
+    with redis_proxy(redis_server.state_url) as proxy:
+        claims = [proxy.lose_reply("starting") for _ in range(2)]
+        renewals = [proxy.lose_reply("connected") for _ in range(2)]
+        process = Process(proxy.url(0), fresh_workspace_id())
+        await process.until(lambda _: all(cut.happened.is_set() for cut in (*claims, *renewals)))
+        process.say("hello", key="m1")
+        await process.until(prompted())
+        await process.stop()
+
+    assert [channel.log[0] for channel in process.channels] == ["connect"]
 
 
 async def test_after_a_channel_was_served_it_is_tried_again_as_soon_as_at_first(place):

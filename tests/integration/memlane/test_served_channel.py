@@ -1,7 +1,9 @@
 """One channel, served by a process."""
 
 import asyncio
+import json
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,6 +25,9 @@ from tests.support.lane import fresh_workspace_id
 from tests.support.redis_proxy import redis_proxy
 from tests.support.waiting import until
 
+if TYPE_CHECKING:
+    from channels.lifecycle import ChannelTaskLifecycleEvent
+
 
 class AwkwardChannel(RecordingChannel):
     """Can be told to fail where adapters may."""
@@ -32,6 +37,7 @@ class AwkwardChannel(RecordingChannel):
         super().__init__(config, bridge=bridge, parts=ChannelParts(pairing=StubbornPairing()))
         self.faults = faults
         self.connected = connected
+        self.last_words: list[ChannelTaskLifecycleEvent] = []
 
     async def connect(self):
         await super().connect()
@@ -41,6 +47,12 @@ class AwkwardChannel(RecordingChannel):
     async def disconnect(self):
         await super().disconnect()
         self._fail_if_told("disconnect")
+
+    async def close(self):
+        await super().close()
+        for event in self.last_words:
+            for listener in self._engine.workings.observer.listeners:
+                listener(event)
 
     def hears(self, state, reason):
         self._health = ChannelHealth(state, 1, reason)
@@ -195,3 +207,35 @@ async def test_a_log_that_is_away_does_not_hold_up_the_end(turn_events):
         announced.take(event)
 
     await announced.flush()
+
+
+async def test_what_a_channel_tells_at_its_very_end_is_in_the_log(redis_url, turn_events):
+    site = Site(redis_url)
+    running = await site.serving()
+    site.made[0].last_words = turn_events
+    assert await ended(running)
+
+    told_at_last = EventLog(connect(redis_url)).read(site.workspace, after=0)
+    assert [one.type for one in told_at_last] == [f"channel_task_{event.type}" for event in turn_events]
+
+
+async def test_no_event_in_the_log_repeats_what_was_said(redis_url):
+    chat = scene()
+    await chat.say("Which word was kumquat?")
+    chat.bridge.use_tool(kind="search", title="Search memory for kumquat")
+    chat.bridge.write("kumquat is")
+    chat.bridge.answer("kumquat is a fruit")
+    await settle()
+    workspace = fresh_workspace_id()
+    events = TurnEvents(Announcer(connect(redis_url)), workspace)
+    for event in chat.channel.events:
+        events.take(event)
+    await events.flush()
+
+    told = EventLog(connect(redis_url)).read(workspace, after=0)
+    assert [one.type.removeprefix("channel_task_") for one in told] == [
+        *("started", "tool_call", "text_chunk", "completed"),
+    ]
+    tool_call = {"sessionId": "s1", "toolCallId": "t1", "kind": "search", "status": "pending"}
+    assert json.loads(told[1].data_json)["toolCall"] == tool_call
+    assert "kumquat" not in str(told)

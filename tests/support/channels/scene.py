@@ -147,6 +147,11 @@ class Scene:
         )
         self.channel = RecordingChannel(self.config, bridge=self.bridge, parts=parts)
 
+    async def recover(self):
+        """Go on where an earlier process stopped, as far as that gets."""
+        await self.channel.recover()
+        await settle()
+
     async def say(self, text, **facts):
         """Send a message and let it get as far as it can."""
         task = asyncio.create_task(self.channel.handle_inbound(self.message(text, **facts)))

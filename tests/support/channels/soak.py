@@ -36,12 +36,11 @@ class OnTheLoop(Patience):
 
 
 class RungInbox(StoredInbox):
-    """Looks when it is told that there is something."""
+    """Looks until there is nothing, and again when it is told that there is something."""
 
     def __init__(self, store, patience):
         super().__init__(store, patience)
         self.bell = asyncio.Event()
-        self.bell.set()
 
     async def put(self, envelope, *, keys):
         is_new = await super().put(envelope, keys=keys)
@@ -49,12 +48,10 @@ class RungInbox(StoredInbox):
         return is_new
 
     async def take(self):
-        while True:
-            await self.bell.wait()
+        while not (messages := self.look(wait_ms=None)):
             self.bell.clear()
-            messages = self.look(wait_ms=None)
-            if messages:
-                return messages
+            await self.bell.wait()
+        return messages
 
 
 class NumberedBridge(ScriptedBridge):

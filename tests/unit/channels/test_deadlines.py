@@ -93,3 +93,23 @@ async def test_an_answer_that_comes_before_the_deadline_s_verdict_wins():
 
     assert chat.texts == ["just in time"]
     assert chat.types[-1] == "completed"
+
+
+async def test_the_agent_s_late_word_on_a_cancellation_drops_nothing_that_waits_behind_a_later_turn():
+    chat = scene(dispatch_mode="collect")
+    chat.bridge.verdicts = []
+    await chat.say("hello")
+    await chat.say("/cancel")
+    await chat.later(600_000)
+    await chat.later(5_000)
+    chat.bridge.answer("")
+    await settle()
+    await chat.say("next")
+    await chat.say("and this")
+    chat.bridge.verdicts[0].set_result(None)
+    await settle()
+    chat.bridge.answer("answered")
+    await settle()
+
+    assert chat.prompted[-1] == "and this"
+    assert {prompt.session_id for prompt in chat.bridge.prompts} == {"s1"}

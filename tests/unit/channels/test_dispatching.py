@@ -377,6 +377,32 @@ async def test_what_was_replaced_before_the_agent_heard_of_it_is_told_with_what_
     assert chat.types == ["started", "cancelled", "started", "completed"]
 
 
+async def test_what_was_replaced_before_the_agent_heard_of_it_is_done_with_when_what_replaced_it_is():
+    chat = scene(dispatch_mode="steer")
+    noting, ended = asyncio.Event(), []
+    begin, end = chat.ledger.begin, chat.ledger.end
+
+    async def slow_begin(turn):
+        await noting.wait()
+        await begin(turn)
+
+    async def noted_end(turn, terminal, *, reason=None):
+        ended.append((terminal, turn.receipts))
+        return await end(turn, terminal, reason=reason)
+
+    chat.ledger.begin, chat.ledger.end = slow_begin, noted_end
+    for number in ("r1", "r2", "r3"):
+        await chat.say(f"message {number}", receipts=(number,))
+    noting.set()
+    await settle()
+    chat.bridge.answer("done")
+    await settle()
+    chat.bridge.answer("done")
+    await settle()
+
+    assert ended == [("cancelled", ()), ("completed", ("r2", "r1")), ("completed", ("r3",))]
+
+
 async def test_what_was_replaced_before_the_agent_heard_of_it_is_told_once():
     chat = await steered_before_it_was_asked("one", "two", "three")
 

@@ -25,7 +25,7 @@ async def crash(chat, *tasks):
     chat.open()
     chat.channel.log.append("restart")
     await old.close()
-    await chat.channel.recover()
+    await chat.recover()
 
 
 async def test_a_turn_that_was_cut_off_has_failed_and_its_chat_is_told():
@@ -36,6 +36,16 @@ async def test_a_turn_that_was_cut_off_has_failed_and_its_chat_is_told():
     assert chat.channel.sent == [("c1", "t1", INTERRUPTED)]
     assert [(event.type, event.message_id) for event in chat.channel.events] == [("failed", "msg1")]
     assert await chat.ledger.unfinished() == ()
+
+
+async def test_a_message_of_a_turn_that_was_cut_off_is_not_asked_again_although_it_is_handed_out_meanwhile():
+    chat = scene()
+    running = await chat.say("hello", receipts=("r1",))
+    await crash(chat, running)
+    await chat.say("hello", receipts=("r1",))
+
+    assert chat.prompted == ["hello"]
+    assert chat.texts == [INTERRUPTED]
 
 
 async def test_a_turn_that_was_cut_off_is_told_of_once():
@@ -181,7 +191,7 @@ async def told_after_a_crash(steps, **config):
         task.cancel()
     await settle()
     chat.open()
-    await chat.channel.recover()
+    await chat.recover()
     assert await chat.ledger.unfinished() == ()
     assert await chat.outbox.unsent() == ()
     return is_over, [*before, *chat.texts], chat.types
@@ -215,7 +225,7 @@ async def test_an_answer_on_its_way_that_can_t_be_sent_has_failed_and_no_part_of
     await settle()
     chat.open()
     chat.channel.refuses = 1
-    await chat.channel.recover()
+    await chat.recover()
 
     assert chat.texts == []
     assert [(event.type, event.phase) for event in chat.channel.events] == [("failed", "delivery")]
@@ -235,17 +245,75 @@ async def test_a_message_on_its_way_that_the_adapter_has_a_fault_with_keeps_no_c
         return await send(chat_id, text, thread_id=place["thread_id"])
 
     chat.channel.send_message = send_unless_poison
-    await chat.channel.recover()
+    await chat.recover()
 
     assert chat.texts == ["after it"]
     assert await chat.outbox.unsent() == ()
+
+
+async def restarted_while_an_answer_hangs():
+    """A channel that was started anew, an answer to chat c1 on its way, and what lets that arrive."""
+    chat = scene()
+    await chat.outbox.add([OutboundPart("k1", chat.message("hello").target, "slow")])
+    send, free = chat.channel.send_message, asyncio.Event()
+
+    async def send_slowly(chat_id, text, **place):
+        if text == "slow":
+            await free.wait()
+        return await send(chat_id, text, thread_id=place["thread_id"])
+
+    chat.channel.send_message = send_slowly
+    await chat.recover()
+    return chat, free
+
+
+async def test_an_answer_on_its_way_that_hangs_holds_up_no_other_chat():
+    chat, _ = await restarted_while_an_answer_hangs()
+    await chat.say("/status", chat_id="c2")
+
+    assert [chat_id for chat_id, _, _ in chat.channel.sent] == ["c2"]
+
+
+@pytest.mark.parametrize("steps", range(12))
+async def test_in_its_own_chat_what_was_on_its_way_comes_first_and_new_messages_keep_their_order(steps):
+    chat, free = await restarted_while_an_answer_hangs()
+
+    async def repeat(envelope, words):
+        await chat.channel.reply(envelope, words)
+        return True
+
+    chat.channel.register_command("repeat", repeat)
+    for text in ("first", "second"):
+        await chat.say(f"/repeat {text}")
+    assert chat.texts == []
+    free.set()
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await chat.say("/repeat third")
+
+    assert chat.texts == ["slow", "first", "second", "third"]
+
+
+async def test_what_hangs_at_the_next_stop_is_sent_by_the_start_after_it():
+    chat, free = await restarted_while_an_answer_hangs()
+    waiting = await chat.say("first", receipts=("r1",))
+    waiting.cancel()
+    await chat.channel.close()
+    free.set()
+    await settle()
+    assert [part.key for part in await chat.outbox.unsent()] == ["k1"]
+    assert chat.texts == []
+    chat.open()
+    await chat.recover()
+
+    assert chat.texts == [f"{REPEAT_NOTE}\n\nslow"]
 
 
 async def test_parts_of_a_turn_that_has_ended_are_given_up():
     chat = scene()
     target = chat.message("hello").target
     await chat.outbox.add([OutboundPart("k1", target, "of a cancelled turn", "turn-1")])
-    await chat.channel.recover()
+    await chat.recover()
 
     assert chat.texts == []
     assert await chat.outbox.unsent() == ()

@@ -74,6 +74,23 @@ async def test_messages_at_once_open_one_session():
     assert chat.prompted == ["one"]
 
 
+@pytest.mark.parametrize("steps", range(10))
+async def test_who_comes_when_a_session_was_just_opened_goes_behind_those_who_waited_for_it(steps):
+    chat = scene(dispatch_mode="followup")
+    chat.bridge.openings = []
+    await chat.say("one")
+    await chat.say("two")
+    chat.bridge.openings[0].set_result("s1")
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await chat.say("three")
+    for _ in range(3):
+        chat.bridge.answer("answered")
+        await settle()
+
+    assert chat.prompted == ["one", "two", "three"]
+
+
 async def test_who_waited_for_a_session_that_could_not_be_opened_tries_again():
     chat = scene(dispatch_mode="followup")
     chat.bridge.openings = []

@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
+from channels.errors import AgentSessionFailed
 from channels.under_way import UnderWay
 
 
@@ -49,17 +51,37 @@ async def test_one_that_ended_is_enough_to_go_on():
     await tasks.wind_up(limit_s=0)
 
 
-async def test_what_raises_spoils_nothing_but_its_own_task():
-    tasks = UnderWay()
+@pytest.mark.parametrize(
+    ("error", "is_shown_whole"), [(AgentSessionFailed("gone"), False), (ValueError("a fault of ours"), True)]
+)
+async def test_what_is_raised_is_told_in_the_log_and_spoils_nothing_else(error, is_shown_whole):
+    tasks, told = UnderWay(), []
 
     async def fail():
-        raise ValueError("no")
+        raise error
 
-    task = tasks.begin(fail())
-    await tasks.wind_up(limit_s=60)
+    async def work():
+        await asyncio.sleep(0)
+        told.append("done")
 
-    with pytest.raises(ValueError, match="no"):
-        task.result()
+    with capture_logs() as lines:
+        tasks.begin(fail())
+        tasks.begin(work())
+        await tasks.wind_up(limit_s=60)
+
+    assert told == ["done"]
+    (line,) = lines
+    assert (line["event"], line["reason"]) == ("channel_work_failed", type(error).__name__)
+    assert (line["exc_info"] is error) == is_shown_whole
+
+
+async def test_what_is_cut_off_is_no_failure():
+    tasks = UnderWay()
+    with capture_logs() as lines:
+        tasks.begin(asyncio.sleep(60))
+        await tasks.wind_up(limit_s=0)
+
+    assert lines == []
 
 
 async def test_nothing_is_waited_for_where_nothing_is_under_way():
