@@ -38,6 +38,16 @@ class Refused:
 
 
 @dataclass
+class Moved:
+    """An answer that sends elsewhere."""
+
+    location: str
+
+    def answer(self):
+        return web.Response(status=302, headers={"Location": self.location})
+
+
+@dataclass
 class Post:
     """A message as people see it."""
 

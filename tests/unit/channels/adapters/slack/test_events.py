@@ -51,6 +51,7 @@ def test_a_message_in_a_channel_tells_who_where_and_which():
     [
         ({"channel": "D1", "channel_type": "im"}, False),
         ({"channel": "D1", "type": "app_mention"}, False),
+        ({"channel": "E1", "channel_type": "im"}, False),
         ({"channel": "G1", "channel_type": "mpim"}, True),
         ({"channel": "G1", "channel_type": "group"}, True),
         ({"channel": "C1", "channel_type": "channel"}, True),
@@ -98,7 +99,9 @@ def test_what_only_looks_like_a_mention_is_none(text):
 
 
 def test_where_the_bot_is_not_known_only_slack_says_who_is_mentioned():
-    assert not envelope(bot="", text="hello <#C2>", parent_user_id="").is_mentioned
+    found = envelope(bot="", text="hello <#C2>", parent_user_id="")
+
+    assert (found.is_mentioned, found.is_reply_to_bot) == (False, False)
     assert envelope(bot="", type="app_mention", text="<@UBOT> hello").text == "@UBOT hello"
 
 
@@ -133,6 +136,7 @@ def test_a_message_is_known_by_its_event_and_by_where_and_when_it_was_written():
         {"type": None},
         {"user": None},
         {"user": ""},
+        {"user": "Ü1"},
         {"channel": None},
         {"channel": 7},
         {"ts": None},
