@@ -1,6 +1,7 @@
 """Waiting for a time, kept apart so that whoever drives a channel can move time by hand."""
 
 import asyncio
+import random
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
@@ -72,12 +73,17 @@ async def in_time(call: Coroutine[Any, Any, _T], limit_ms: int, timers: Timers) 
         await asyncio.wait({task})
 
 
+def jitter() -> float:
+    """Another number from 0 to 1 each time, which keeps processes apart that failed together."""
+    return random.random()  # noqa: S311 - no secret depends on it
+
+
 def backoff_ms(failures: int, *, jitter: float) -> int:
     """How long to wait after so many failures in a row, milliseconds.
 
     Args:
         failures: at least one.
-        jitter: from 0 to 1, which keeps processes apart that failed together.
+        jitter: see there.
     """
     grown_ms = min(FIRST_PAUSE_MS << min(failures - 1, 10), LONGEST_PAUSE_MS)
     return round(grown_ms * (0.5 + jitter / 2))

@@ -33,6 +33,11 @@ def command_of(pid: int) -> list[str]:
         return []
 
 
+def channels_process(supervisor: int) -> int:
+    """The process below a supervisor that serves channels."""
+    return next(pid for pid in descendants_of(supervisor) if command_of(pid)[-2:] == ["channel", "run"])
+
+
 def environment_of(pid: int) -> list[str]:
     """The environment it was started with, as ``NAME=value``."""
     return Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")[:-1]

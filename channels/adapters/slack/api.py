@@ -1,7 +1,7 @@
 """The client of Slack's Web API: what it answers, and how it refuses."""
 
-from collections.abc import Coroutine, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -62,32 +62,34 @@ class SlackApi:
         )
         return _text(await self._ask(call), "ts")
 
-    async def open_socket(self, app_token: str) -> SocketConnection:
-        """Open a connection on which events come; it has said hello."""
+    @asynccontextmanager
+    async def socket(self, app_token: str) -> AsyncIterator[SocketConnection]:
+        """Hold a connection on which events come; it has said hello, and is closed in the end."""
         call = self._web().apps_connections_open(app_token=app_token)
         url = _text(await self._ask(call), "url")
         if not url.startswith(("ws://", "wss://")):
             raise SlackRefused(NOT_SLACK_S)
         target = url.replace("ws", "http", 1)  # by HTTP's schemes, for which the environment may name a proxy
-        try:
-            return await in_time(self._greeted(target), CALL_LIMIT_MS, self._timers)
-        except _AWAY as error:
-            raise no_answer(error) from None
-
-    async def _greeted(self, target: str) -> SocketConnection:
         async with AsyncExitStack() as cleanup:
-            socket = await self._http().ws_connect(
-                target,
-                proxy=self._proxy(target),
-                heartbeat=HEARTBEAT_S,
-                max_msg_size=MAX_FRAME_BYTES,
-                timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_LIMIT_S),
-            )
-            cleanup.push_async_callback(socket.close)
-            connection = SocketConnection(socket)
-            await connection.greet()
-            cleanup.pop_all()
-            return connection
+            try:
+                connection = await in_time(self._greeted(target, cleanup), CALL_LIMIT_MS, self._timers)
+            except _AWAY as error:
+                raise no_answer(error) from None
+            yield connection
+
+    async def _greeted(self, target: str, cleanup: AsyncExitStack) -> SocketConnection:
+        """Connect; the caller closes it, who may be called off just when it is there."""
+        socket = await self._http().ws_connect(
+            target,
+            proxy=self._proxy(target),
+            heartbeat=HEARTBEAT_S,
+            max_msg_size=MAX_FRAME_BYTES,
+            timeout=aiohttp.ClientWSTimeout(ws_close=CLOSE_LIMIT_S),
+        )
+        cleanup.push_async_callback(socket.close)
+        connection = SocketConnection(socket)
+        await connection.greet()
+        return connection
 
     async def download(self, media: Media) -> bytes:
         """See ``FileSource``. Nobody but Slack is shown the token."""

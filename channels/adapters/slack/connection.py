@@ -32,12 +32,19 @@ class SocketConnection:
 
     async def frames(self) -> AsyncIterator[Mapping[str, Any]]:
         """Give what comes until the connection ends; what is no JSON object is passed over."""
-        async for message in self._socket:
+        async for message in self._messages():
             frame = _object(message.data) if message.type is aiohttp.WSMsgType.TEXT else None
             if frame is not None:
                 yield frame
             elif message.type is not aiohttp.WSMsgType.ERROR:
                 _log.warning("channel_frame_unreadable", kind=message.type.name)
+
+    async def _messages(self) -> AsyncIterator[aiohttp.WSMessage]:
+        try:
+            async for message in self._socket:
+                yield message
+        except (aiohttp.ClientError, ConnectionError):
+            _log.info("channel_ping_not_answered")  # what came before the end was given
 
     async def acknowledge(self, envelope_id: str) -> None:
         """Tell Slack that an event was taken; over a connection that has ended that is not said."""
@@ -45,10 +52,6 @@ class SocketConnection:
             await self._socket.send_str(json.dumps({"envelope_id": envelope_id}))
         except (aiohttp.ClientError, ConnectionError):
             _log.info("channel_event_not_acknowledged")  # Slack sends it again, and it will be known
-
-    async def close(self) -> None:
-        """End it."""
-        await self._socket.close()
 
 
 def _object(text: str) -> Mapping[str, Any] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from channels.adapters.slack.mrkdwn import spoken
+from channels.adapters.slack.mrkdwn import addresses_somebody, spoken
 from channels.arrivals import Arrival, Media
 from channels.envelope import AttachmentType, Envelope
 from core.text import encodable
@@ -23,13 +23,18 @@ def arrival_of(payload: Mapping[str, Any], *, channel: str, bot_id: str) -> Arri
     is known by its event and by where and when it was written.
 
     Args:
-        bot_id: the bot's user id; empty when it is not known.
+        bot_id: the bot's user id; empty when it is not known. A message that mentions anybody in a group is
+            none then: Slack tells with an event of its own if it was the bot, which has to be the first.
     """
     event = payload.get("event")
     if not isinstance(event, Mapping) or not _is_said_by_a_person(event, bot_id):
         return None
-    text, is_mentioned = spoken(encodable(str(event.get("text") or "")), bot_id=bot_id)
-    is_mentioned = is_mentioned or event["type"] == "app_mention"
+    written = encodable(str(event.get("text") or ""))
+    is_mentioned = event["type"] == "app_mention"
+    if not (bot_id or is_mentioned or _is_private(event)) and addresses_somebody(written):
+        return None
+    text, is_named = spoken(written, bot_id=bot_id)
+    is_mentioned = is_mentioned or is_named
     media = _media_of(event)
     if not (text or is_mentioned or media):
         return None
@@ -53,7 +58,7 @@ def _is_said_by_a_person(event: Event, bot_id: str) -> bool:
         event.get("type") in _KINDS
         and event.get("subtype") in _SUBTYPES
         and all(_id(event.get(key)) for key in _IDS)
-        and not event.get("bot_id")
+        and not (event.get("bot_id") or event.get("edited"))
         and event["user"] != bot_id
     )
 

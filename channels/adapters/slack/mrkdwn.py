@@ -7,6 +7,9 @@ from channels.markdown.rendering import render_markdown
 
 APART = "`\u200b`\u200b`"
 
+# between a style's sign and a letter: what begins or ends within a word is no style to Slack
+_EDGE = "\u200b"
+_NEEDLESS_EDGE = re.compile(rf"(?<![^\W_]){_EDGE}(?=[*_~])|(?<=[*_~]){_EDGE}(?![^\W_])")
 _LINKABLE = re.compile(r"(?:https?://|mailto:|tel:)[^\s|<>]+", re.IGNORECASE)
 # somebody, a channel, everybody or a group, an address; what people write of these is escaped
 _REFERENCE = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^|>]*)(?:\|(?P<label>[^>]*))?>")
@@ -22,15 +25,15 @@ class Mrkdwn:
 
     def strong(self, inner: str) -> str:
         """See ``Dialect``."""
-        return f"*{inner}*"
+        return _styled("*", inner)
 
     def emphasis(self, inner: str) -> str:
         """See ``Dialect``."""
-        return f"_{inner}_"
+        return _styled("_", inner)
 
     def strike(self, inner: str) -> str:
         """See ``Dialect``."""
-        return f"~{inner}~"
+        return _styled("~", inner)
 
     def code(self, text: str) -> str:
         """See ``Dialect``."""
@@ -54,7 +57,12 @@ class Mrkdwn:
 
 def to_mrkdwn(markdown: str) -> str:
     """Render markdown for Slack; what renders to nothing is shown as it was written."""
-    return render_markdown(markdown, Mrkdwn()).strip() or Mrkdwn().text(markdown)
+    rendered = _NEEDLESS_EDGE.sub("", render_markdown(markdown, Mrkdwn()))
+    return rendered.strip() or Mrkdwn().text(markdown)
+
+
+def _styled(sign: str, inner: str) -> str:
+    return f"{_EDGE}{sign}{inner}{sign}{_EDGE}"
 
 
 def spoken(text: str, *, bot_id: str) -> tuple[str, bool]:
@@ -66,6 +74,11 @@ def spoken(text: str, *, bot_id: str) -> tuple[str, bool]:
     mention = rf"<@{re.escape(bot_id)}(?:\|[^>]*)?>[:,]?" if bot_id else "(?!)"
     without, mentions = re.subn(mention, "", text)
     return html.unescape(_REFERENCE.sub(_shown, without)).strip(), mentions > 0
+
+
+def addresses_somebody(text: str) -> bool:
+    """Whether a person or a bot is mentioned in what somebody wrote."""
+    return any(found["kind"] == "@" for found in _REFERENCE.finditer(text))
 
 
 def _shown(found: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ from channels.config import ChannelConfig
 from channels.errors import ChannelConfigInvalid
 
 API_URL = "https://slack.com/api"
+BOT_MARK, APP_MARK = "xoxb-", "xapp-"
 SECRET_KEYS = frozenset({"appToken"})
 
 
@@ -27,11 +28,11 @@ class SlackOptions(AdapterOptions):
 
 
 def read_options(config: ChannelConfig) -> SlackOptions:
-    """Read the extra keys, and see that there is a way in.
+    """Read the extra keys, and see that there is a way in and no token stands in the other one's place.
 
     Raises:
-        ChannelConfigInvalid: one can't be used, or messages have no way in; the message names the place, and
-            no value.
+        ChannelConfigInvalid: one can't be used, they are mixed up, or messages have no way in; the message
+            names the place, and no value.
     """
     options = read_extra(config, SlackOptions)
     if options.app_token is None and config.client_secret is None:
@@ -39,4 +40,10 @@ def read_options(config: ChannelConfig) -> SlackOptions:
             f"channels.{config.name}.appToken: it is needed for Socket Mode, or clientSecret, which is the "
             "app's signing secret, for events that Slack posts"
         )
+    for key, token, other in (("token", config.token, APP_MARK), ("appToken", options.app_token, BOT_MARK)):
+        if token is not None and token.get_secret_value().startswith(other):
+            raise ChannelConfigInvalid(
+                f"channels.{config.name}.{key}: here stands the other token ({other}…); "
+                f"the bot's ({BOT_MARK}…) belongs to token, the app's ({APP_MARK}…) to appToken"
+            )
     return options

@@ -15,7 +15,12 @@ _CREDENTIALS = frozenset(
     }
 )
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
-_PASSING = frozenset({"service_unavailable", "request_timeout", "team_added_to_org"})
+_PASSING = frozenset(
+    {
+        *("service_unavailable", "request_timeout"),
+        *("team_added_to_org", "org_login_required", "external_channel_migrating"),
+    }
+)
 _UNSURE = frozenset({"internal_error", "fatal_error"})  # parts of it may have been done, Slack says
 _REMEDIES = {
     "not_in_channel": "the bot has to be invited to the channel",

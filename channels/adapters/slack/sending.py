@@ -13,7 +13,10 @@ from channels.timers import Timers
 MAX_UNITS = 4_000
 
 _TOO_LONG = "msg_too_long"
-_NO_THREAD = ("thread_not_found", "message_not_found", "cannot_reply_to_message")
+_NO_THREAD = (
+    *("thread_not_found", "message_not_found", "cannot_reply_to_message"),
+    "restricted_action_non_threadable_channel",
+)
 
 
 class Sender:

@@ -1,6 +1,5 @@
 """Asks Telegram for updates, one poll after the other, whatever happens to any of them."""
 
-import random
 from collections.abc import Awaitable, Callable, Sequence
 
 from telegram import Bot, Update
@@ -11,7 +10,7 @@ from channels.adapters.telegram.backoff import Backoff, Fault, fault_of
 from channels.adapters.telegram.deadline import in_time
 from channels.errors import ChannelCredentialsRefused
 from channels.health import Hearing
-from channels.timers import Timers, pause
+from channels.timers import Timers, jitter, pause
 from core.errors import MemlaneError
 
 ALLOWED_UPDATES = ("message",)
@@ -75,10 +74,8 @@ class Poller:
             )
         self.hearing.become("unhealthy", fault.reason)
         self._backoff = self._backoff.after(fault)
-        jitter = random.random()  # noqa: S311 - no secret depends on it
-        await pause(
-            self._backoff.pause_ms(fault, poll_timeout_s=self._timeout_s, jitter=jitter), self._timers
-        )
+        pause_ms = self._backoff.pause_ms(fault, poll_timeout_s=self._timeout_s, jitter=jitter())
+        await pause(pause_ms, self._timers)
 
 
 def groups_of(updates: Sequence[Update]) -> list[tuple[Update, ...]]:

@@ -16,7 +16,7 @@ from channels.adapters.webhook.signature import (
 )
 from core.clock import wall_ms
 from tests.support.channels.callback import running_callback
-from tests.support.child_processes import children_of, command_of, descendants_of
+from tests.support.child_processes import channels_process, children_of
 from tests.support.memlane_up import environment, running_memlane
 from tests.support.waiting import until
 
@@ -77,8 +77,3 @@ def test_a_message_is_answered_although_the_process_that_serves_channels_was_kil
 
     assert callback.messages[1]["text"].startswith("Session: ")
     assert callback.messages[0]["text"].startswith("Channel: team")
-
-
-def channels_process(parent):
-    """The process below a supervisor that serves channels."""
-    return next(pid for pid in descendants_of(parent) if command_of(pid)[-2:] == ["channel", "run"])

@@ -38,6 +38,16 @@ class Refused:
 
 
 @dataclass
+class Moved:
+    """An answer that sends elsewhere."""
+
+    location: str
+
+    def answer(self):
+        return web.Response(status=302, headers={"Location": self.location})
+
+
+@dataclass
 class Post:
     """A message as people see it."""
 
@@ -87,6 +97,7 @@ class FakeSlack:
     pongs: bool = True
     sockets: list[web.WebSocketResponse] = field(default_factory=list)
     connections: int = 0
+    pongs_heard: int = 0
     unacknowledged: list[Delivery] = field(default_factory=list)
     acknowledged: list[str] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
@@ -144,6 +155,16 @@ class FakeSlack:
             delivery.attempts += 1
             await self.sockets[-1].send_json(delivery.frame())
 
+    def forget(self):
+        """Send again nothing of what was not acknowledged so far."""
+        self.unacknowledged.clear()
+
+    async def answered_ping(self):
+        """Wait until the newest connection answers a ping; by then all before it was read."""
+        heard = self.pongs_heard
+        await self.sockets[-1].ping()
+        await self.facts.until(lambda: self.pongs_heard > heard)
+
     async def drop(self):
         """Break the newest connection."""
         self._transports[self.sockets[-1]].abort()
@@ -179,7 +200,7 @@ class FakeSlack:
 
     async def connect(self, request):
         """Serve one connection of Socket Mode."""
-        socket = web.WebSocketResponse(autoping=self.pongs)
+        socket = web.WebSocketResponse(autoping=False)
         await socket.prepare(request)
         self.connections += 1
         if self.greets:
@@ -192,12 +213,20 @@ class FakeSlack:
         self.facts.changed()
         try:
             async for message in socket:
-                if message.type is WSMsgType.TEXT:
-                    self._acknowledge(json.loads(message.data)["envelope_id"])
+                await self._hear(message, socket)
         finally:
             self.sockets.remove(socket)
             self.facts.changed()
         return socket
+
+    async def _hear(self, message, socket):
+        if message.type is WSMsgType.TEXT:
+            self._acknowledge(json.loads(message.data)["envelope_id"])
+        elif message.type is WSMsgType.PONG:
+            self.pongs_heard += 1
+            self.facts.changed()
+        elif message.type is WSMsgType.PING and self.pongs:
+            await socket.pong(message.data)
 
     def _acknowledge(self, envelope_id):
         self.acknowledged.append(envelope_id)

@@ -32,6 +32,14 @@ class SlackScene(AdapterScene):
         """Wait until so many connections were opened, and the last one is open."""
         await self.facts.until(lambda: self.fake.connections >= number and self.fake.sockets)
 
+    async def pauses(self, number, *, at_most_ms=1_000):
+        """Wait until so many wait for a little while."""
+
+        def short():
+            return [delay_ms for delay_ms in self.timers.delays_ms if delay_ms <= at_most_ms]
+
+        await self.facts.until(lambda: len(short()) >= number)
+
     async def acknowledged(self, envelope_id):
         """Wait until Slack was told that an event was taken."""
         await self.facts.until(lambda: envelope_id in self.fake.acknowledged)

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from channels.files import MAX_FILE_BYTES
-from tests.support.channels.fake_slack import BOT_TOKEN, HANG, RESET, Refused
+from tests.support.channels.fake_slack import BOT_TOKEN, HANG, RESET, Moved, Refused
 from tests.support.channels.scene import StubbornPairing
 from tests.support.channels.slack_scene import CHANNEL, slack_scene
 
@@ -67,6 +67,24 @@ async def test_a_document_that_can_t_be_fetched_is_told_and_its_message_answered
 
         assert "could not be fetched" in (await scene.sent()).text
         assert (await scene.bridge.prompted()).text.startswith("read this")
+
+
+async def test_a_page_to_which_slack_sends_who_asks_is_not_taken_for_the_file(tmp_path):
+    async with slack_scene(folder=tmp_path) as scene:
+        scene.fake.fail("file", Moved("/files/other.txt"))
+        scene.fake.files["other.txt"] = b"Log in."
+        await scene.fake.write("read this", **shared(scene))
+
+        assert "could not be fetched" in (await scene.sent()).text
+
+
+async def test_a_page_that_somebody_wrote_is_a_file_like_others(tmp_path):
+    async with slack_scene(folder=tmp_path) as scene:
+        scene.fake.fail("file", Refused(None, 200))
+        await scene.fake.write("read this", ts="33.5", **shared(scene, "a.html", mimetype="text/html"))
+
+        assert "saved to" in (await scene.bridge.prompted()).text
+        assert (tmp_path / "D1-33.5" / "a.html").read_bytes() == b"<h1>Oops</h1>"
 
 
 @pytest.mark.parametrize("told", [MAX_FILE_BYTES + 1, 4])

@@ -3,9 +3,34 @@
 import pytest
 
 from channels.adapters.slack import api
+from channels.adapters.slack.listening import STEADY_MS
 from channels.errors import ChannelCredentialsRefused
 from tests.support.channels.fake_slack import HANG, RESET, Refused
 from tests.support.channels.slack_scene import slack_scene
+
+
+async def test_connections_that_slack_takes_back_at_once_are_not_opened_without_a_pause():
+    async with slack_scene() as scene:
+        renew = {"type": "disconnect", "reason": "refresh_requested"}
+        await scene.fake.send(renew)
+        await scene.connected(2)
+        for number, least_ms in ((3, 500), (4, 1_000)):
+            await scene.fake.send(renew)
+            scene.timers.pass_ms(await scene.timers.until_paused(least_ms, 2 * least_ms))
+            await scene.connected(number)
+
+
+async def test_connections_that_break_at_once_are_opened_ever_more_slowly_until_one_lasts():
+    async with slack_scene() as scene:
+        for number, least_ms in ((2, 500), (3, 1_000), (4, 2_000)):
+            await scene.fake.drop()
+            scene.timers.pass_ms(await scene.timers.until_paused(least_ms, 2 * least_ms))
+            await scene.connected(number)
+        await scene.fake.answered_ping()
+        scene.timers.pass_ms(STEADY_MS)
+        await scene.fake.drop()
+
+        assert await scene.timers.until_paused(500, 1_000)
 
 
 @pytest.mark.parametrize("reason", ["warning", "refresh_requested"])
@@ -45,6 +70,77 @@ async def test_what_was_not_acknowledged_comes_again_and_is_taken_once():
         assert [one.text for one in scene.inbox.stored] == ["hello"]
 
 
+async def test_what_is_written_while_nothing_can_be_stored_waits_here_as_slack_forgets_it():
+    async with slack_scene() as scene:
+        scene.inbox.failures = 1
+        await scene.fake.write("first")
+        await scene.timers.until_paused(500, 1_000)
+        await scene.fake.write("second")
+        await scene.fake.answered_ping()
+        scene.fake.forget()
+        await scene.fake.drop()
+        await scene.pauses(2)
+        scene.timers.pass_ms(1_000)
+        await scene.stored(2)
+
+        assert [one.text for one in scene.inbox.stored] == ["first", "second"]
+
+
+async def test_a_file_that_never_comes_keeps_nobody_else_s_message_away():
+    async with slack_scene() as scene:
+        scene.fake.fail("file", HANG)
+        file = {"name": "a.png", "mimetype": "image/png", "url_private": f"{scene.fake.url}/files/a.png"}
+        await scene.fake.write("look", files=[file])
+        await scene.facts.until(lambda: scene.fake.called("file"))
+        await scene.fake.write("hello")
+        await scene.fake.answered_ping()
+        scene.fake.forget()
+        scene.timers.pass_ms(60_000)
+        await scene.stored(2)
+
+        assert [one.text.splitlines()[0] for one in scene.inbox.stored] == ["look", "hello"]
+
+
+async def test_a_channel_that_can_t_store_is_not_well_because_it_is_connected_again():
+    async with slack_scene() as scene:
+        scene.inbox.failures = 2
+        await scene.fake.write("hello")
+        await scene.timers.until_paused(500, 1_000)
+        await scene.fake.send({"type": "disconnect", "reason": "warning"})
+        await scene.connected(2)
+        await scene.fake.answered_ping()
+
+        assert scene.channel.health.reason == "messages can't be stored: test_agent_failure"
+
+
+async def test_a_channel_that_is_not_connected_is_not_well_because_it_can_store():
+    async with slack_scene() as scene:
+        scene.inbox.failures = 1
+        await scene.fake.write("hello")
+        store_ms = await scene.timers.until_paused(500, 1_000)
+        scene.fake.fail("apps.connections.open", *[Refused("internal_error")] * 2)
+        await scene.fake.drop()
+        await scene.pauses(2)
+        scene.timers.pass_ms(max(1_000, store_ms))
+        await scene.stored()
+        await scene.timers.until_paused(1_000, 2_000)
+
+        assert scene.channel.health.reason == "internal_error"
+
+
+async def test_a_ping_that_can_t_be_answered_any_more_ends_no_channel():
+    async with slack_scene() as scene:
+        scene.inbox.failures = 1
+        await scene.fake.write("hello")
+        await scene.fake.sockets[-1].ping()
+        await scene.fake.drop()
+        await scene.pauses(2)
+        scene.timers.pass_ms(1_000)
+        await scene.connected(2)
+
+        assert (await scene.stored()).text == "hello"
+
+
 async def test_what_was_written_while_nobody_listened_is_taken_after_the_start():
     async with slack_scene(connected=False) as scene:
         await scene.fake.write("while you were away")
@@ -75,11 +171,12 @@ async def test_pauses_grow_while_slack_is_away():
         assert len(scene.fake.called("apps.connections.open")) == 4
 
 
-async def test_as_long_as_slack_asks_for_is_waited():
+@pytest.mark.parametrize(("asked", "waited_ms"), [("17", 17_000), ("999999999", 300_000)])
+async def test_as_long_as_slack_asks_for_is_waited_but_not_for_ever(asked, waited_ms):
     async with slack_scene(connected=False) as scene:
-        scene.fake.fail("apps.connections.open", Refused("ratelimited", 429, retry_after="17"))
+        scene.fake.fail("apps.connections.open", Refused("ratelimited", 429, retry_after=asked))
         await scene.begin()
-        scene.timers.pass_ms(await scene.timers.until_paused(17_000, 17_000))
+        scene.timers.pass_ms(await scene.timers.until_paused(waited_ms, waited_ms))
 
         await scene.connected(1)
 

@@ -134,9 +134,10 @@ async def test_a_message_that_hangs_is_sent_again_and_says_so():
         assert scene.fake.texts == [f"{REPEAT_NOTE}\n\nHi."]
 
 
-async def test_what_surely_never_left_is_just_sent_again():
+@pytest.mark.parametrize("error", ["service_unavailable", "org_login_required", "external_channel_migrating"])
+async def test_what_surely_was_not_taken_is_just_sent_again(error):
     async with slack_scene(connected=False) as scene:
-        scene.fake.fail("chat.postMessage", Refused("service_unavailable"))
+        scene.fake.fail("chat.postMessage", Refused(error))
         await waited(scene, sending(scene), 1_000)
 
         assert scene.fake.texts == ["Hi."]
@@ -174,7 +175,13 @@ async def test_a_scope_that_is_missing_is_named():
             await sending(scene)
 
 
-@pytest.mark.parametrize("error", ["thread_not_found", "message_not_found", "cannot_reply_to_message"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        *("thread_not_found", "message_not_found", "cannot_reply_to_message"),
+        "restricted_action_non_threadable_channel",
+    ],
+)
 async def test_an_answer_to_a_thread_that_is_gone_is_sent_outside_of_it(error):
     async with slack_scene() as scene:
         scene.fake.fail("chat.postMessage", Refused(error))

@@ -80,6 +80,14 @@ def test_where_slack_does_not_say_who_the_bot_is_a_mention_is_still_one(authoriz
     assert [envelope.is_mentioned for envelope, _ in stored] == [True]
 
 
+def test_where_slack_does_not_say_who_the_bot_is_a_mention_is_stored_whichever_event_comes_first():
+    opened, stored = door()
+    for kind in ("message", "app_mention"):
+        opened.take(told(type=kind, authorizations=[{"user_id": "U1", "is_bot": False}]))
+
+    assert [(envelope.text, envelope.is_mentioned) for envelope, _ in stored] == [("@UBOT hello", True)]
+
+
 def test_the_agent_is_told_of_files_that_are_not_fetched():
     opened, stored = door()
     opened.take(told(text="read this", subtype="file_share", files=[{"name": "../a.pdf"}, {"name": "b.pdf"}]))

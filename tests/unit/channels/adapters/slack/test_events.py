@@ -51,6 +51,7 @@ def test_a_message_in_a_channel_tells_who_where_and_which():
     [
         ({"channel": "D1", "channel_type": "im"}, False),
         ({"channel": "D1", "type": "app_mention"}, False),
+        ({"channel": "E1", "channel_type": "im"}, False),
         ({"channel": "G1", "channel_type": "mpim"}, True),
         ({"channel": "G1", "channel_type": "group"}, True),
         ({"channel": "C1", "channel_type": "channel"}, True),
@@ -98,8 +99,15 @@ def test_what_only_looks_like_a_mention_is_none(text):
 
 
 def test_where_the_bot_is_not_known_only_slack_says_who_is_mentioned():
-    assert not envelope(bot="", text="<@> <@UBOT> hello", parent_user_id="").is_mentioned
+    found = envelope(bot="", text="hello <#C2>", parent_user_id="")
+
+    assert (found.is_mentioned, found.is_reply_to_bot) == (False, False)
     assert envelope(bot="", type="app_mention", text="<@UBOT> hello").text == "@UBOT hello"
+
+
+def test_where_the_bot_is_not_known_a_mention_is_not_lost_behind_the_message_that_it_comes_with():
+    assert arrival(bot="", text="<@UBOT> hello") is None
+    assert envelope(bot="", text="<@UBOT> hello", channel="D1", channel_type="im").text == "@UBOT hello"
 
 
 @pytest.mark.parametrize(("author", "is_reply"), [(BOT, True), ("U2", False), (None, False)])
@@ -119,6 +127,7 @@ def test_a_message_is_known_by_its_event_and_by_where_and_when_it_was_written():
     [
         {"bot_id": "B1"},
         {"user": BOT},
+        {"type": "app_mention", "text": "<@UBOT> hello", "edited": {"user": "U1", "ts": "6.0"}},
         {"subtype": "message_changed"},
         {"subtype": "message_deleted"},
         {"subtype": "channel_join"},
@@ -127,6 +136,7 @@ def test_a_message_is_known_by_its_event_and_by_where_and_when_it_was_written():
         {"type": None},
         {"user": None},
         {"user": ""},
+        {"user": "Ü1"},
         {"channel": None},
         {"channel": 7},
         {"ts": None},

@@ -26,6 +26,9 @@ from channels.adapters.slack.mrkdwn import spoken, to_mrkdwn
         ("````\n```\n````", "```\n`\u200b`\u200b`\n```"),
         ("> said\n> so", "> said\n> so"),
         ("a & b <c>", "a &amp; b &lt;c&gt;"),
+        ("un**believ**able", "un\u200b*believ*\u200bable"),
+        ("这是**重要**的", "这是\u200b*重要*\u200b的"),
+        ("(**a**), **b**: ***c***~~d~~", "(*a*), *b*: _*c*_~d~"),
     ],
 )
 def test_markdown_is_written_as_slack_reads_it(markdown, mrkdwn):

@@ -13,9 +13,16 @@ from channels.config_reading import read_channel
 from channels.errors import ChannelConfigInvalid
 
 
-def options(*, signing=None, **extra):
+def options(*, signing=None, token="xoxb-1", **extra):
     secret = SecretStr(signing) if signing is not None else None
-    config = ChannelConfig(name="team", type="slack", cwd="/srv/work", client_secret=secret, extra=extra)
+    config = ChannelConfig(
+        name="team",
+        type="slack",
+        cwd="/srv/work",
+        token=SecretStr(token),
+        client_secret=secret,
+        extra=extra,
+    )
     return read_options(config)
 
 
@@ -49,6 +56,17 @@ def test_without_either_nothing_could_come_in():
 def test_what_can_t_be_used_is_told_with_its_place_and_without_its_value(key, value):
     with pytest.raises(ChannelConfigInvalid) as refused:
         options(signing="other", **{key: value})
+
+    assert str(refused.value).startswith(f"channels.team.{key}: ")
+    assert "s3cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("token", "app_token", "key"), [("xapp-s3cret", "xapp-1", "token"), ("xoxb-1", "xoxb-s3cret", "appToken")]
+)
+def test_tokens_that_are_mixed_up_are_told_with_their_place_and_without_their_value(token, app_token, key):
+    with pytest.raises(ChannelConfigInvalid) as refused:
+        options(token=token, appToken=SecretStr(app_token))
 
     assert str(refused.value).startswith(f"channels.team.{key}: ")
     assert "s3cret" not in str(refused.value)
