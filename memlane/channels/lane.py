@@ -8,6 +8,7 @@ from typing import Any
 from channels.envelope import Target
 from channels.memory_lane import MemoryKind, MemoryReport, MemoryRequest
 from core.acp import Scope
+from core.errors import StateError
 from core.workspaces import Workspace
 from jobs.client import JobsClient
 from jobs.tasks import Submission, Task
@@ -27,6 +28,24 @@ _BODIES: Mapping[MemoryKind, tuple[type[TaskBody], str | None]] = {
     "forget": (ForgetBody, "query"),
     "dream": (DreamBody, None),
 }
+
+
+class NoService(StateError):
+    """Nothing runs here that changes memory."""
+
+    code = "no_service"
+
+
+class NoLane:
+    """A ``MemoryLane`` where no service runs: it takes nothing."""
+
+    async def ask(self, _request: MemoryRequest) -> MemoryReport:
+        """See ``MemoryLane``.
+
+        Raises:
+            NoService: always.
+        """
+        raise NoService("nothing runs here that changes memory; start memlane up")
 
 
 class WorkspaceLane:

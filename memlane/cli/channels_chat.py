@@ -7,6 +7,7 @@ import getpass
 import sys
 import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from jobs.client import open_jobs
 from memlane.agent_environment import environment_of_agents
 from memlane.channels.configuration import load_channels
 from memlane.channels.host import pairing_of
-from memlane.channels.lane import WorkspaceLane, WorkspaceMemory
+from memlane.channels.lane import NoLane, WorkspaceLane, WorkspaceMemory
 from memlane.cli.exits import Exit
 from memlane.cli.task_output import printable
 from memlane.embedded import embedded_url
@@ -43,6 +44,7 @@ from memory.store import open_store
 
 NAME = "terminal"
 PROMPT = "> "
+HOW_TO_LEAVE = "Ctrl-D ends the chat.\n"
 
 
 def chat(name: str | None, path: Path | None) -> Exit:
@@ -78,9 +80,9 @@ async def _talk(
     channel = TerminalChannel(config, bridge=bridge, parts=parts, write=_write)
     relay = PermissionRelay(channel, parts.timers)
     bridge.decide_permissions_by(relay.decide)
-    if settings.redis_url is not None:
-        lane = WorkspaceLane(open_jobs(settings), workspace, library)
-        MemoryCommands(channel, lane, parts.timers)
+    is_served = settings.redis_url is not None
+    lane = WorkspaceLane(open_jobs(settings), workspace, library) if is_served else NoLane()
+    MemoryCommands(channel, lane, parts.timers)
     try:
         await _converse(channel)
     finally:
@@ -91,19 +93,33 @@ async def _talk(
 async def _converse(channel: TerminalChannel) -> None:
     person = getpass.getuser()
     turns = UnderWay()
-    async for line in _lines():
-        if line.strip():
-            turns.begin(_take(channel, line, person))
-    await turns.wind_up(limit_s=None)
+    _prompt(HOW_TO_LEAVE)
+    try:
+        async for line in _lines():
+            if line.strip():
+                turns.begin(_take(channel, line, person))
+            else:
+                _prompt()
+        await turns.wind_up(limit_s=None)
+    finally:  # also when it is interrupted: of what was asked nothing is told any more
+        await turns.wind_up(limit_s=0)
+        if sys.stdin.isatty():
+            _write("\n")
+
+
+def _prompt(before: str = "") -> None:
+    """Ask for the next line, of a person."""
+    if sys.stdin.isatty():
+        _write(f"{before}{PROMPT}")
 
 
 async def _take(channel: TerminalChannel, line: str, person: str) -> None:
     try:
-        await channel.take_line(line, person=person)
-    except TurnCalledOff:
-        return  # who cancelled it was told so
+        with suppress(TurnCalledOff):  # who cancelled it was told so
+            await channel.take_line(line, person=person)
     except MemlaneError as error:
         _write(f"{replies.failure_text(error)}\n")
+    _prompt()
 
 
 async def _lines() -> AsyncIterator[str]:
@@ -118,8 +134,6 @@ async def _lines() -> AsyncIterator[str]:
 
     threading.Thread(target=read, daemon=True).start()
     while True:
-        if sys.stdin.isatty():
-            _write(PROMPT)
         line = await lines.get()
         if line is None:
             return

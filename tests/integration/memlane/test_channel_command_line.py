@@ -153,6 +153,12 @@ def test_at_the_terminal_commands_and_questions_are_answered(place):
     assert "Nothing in memory holds a word of the question." in said
 
 
+def test_at_the_terminal_the_agent_is_not_asked_to_change_memory_where_no_service_runs(place):
+    said = chat(place(), ["/remember I like tea", "/dream"])
+
+    assert said.count("That was not taken: nothing runs here that changes memory; start memlane up") == 2
+
+
 def test_at_the_terminal_a_channel_is_as_it_is_configured(place):
     folder = place(team=GOOD | {"identity": {"displayName": "Team bot"}})
 
