@@ -4,12 +4,15 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from pydantic import SecretStr
 
 from core import clock
 
 WINDOW_S = 300
+
+Refusal = Literal["no_secret", "wrong_signature", "stale_timestamp"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +45,25 @@ class SignatureScheme:
 
         It takes the same time for every signature that is wrong.
         """
-        expected = self.sign(secret, timestamp, body)
-        is_right = hmac.compare_digest(expected.encode(), signature.encode("latin-1", "replace"))
-        return is_right and _is_recent(timestamp)
+        return self._is_right(secret, timestamp, signature, body=body) and _is_recent(timestamp)
 
-    def admits(self, secret: SecretStr, headers: Mapping[str, str], body: bytes) -> bool:
-        """Whether a request was signed with this secret; an empty one admits nothing."""
+    def refusal(self, secret: SecretStr, headers: Mapping[str, str], body: bytes) -> Refusal | None:
+        """Why a request is not taken for signed with this secret; None if it is.
+
+        An empty secret admits nothing. Who posted is not told which it was.
+        """
         value = secret.get_secret_value()
         stamp, signature = headers.get(self.timestamp_header, ""), headers.get(self.signature_header, "")
-        return self.is_signed(value, stamp, signature, body=body) and bool(value)
+        is_right = self._is_right(value, stamp, signature, body=body)
+        if not value:
+            return "no_secret"
+        if not is_right:
+            return "wrong_signature"
+        return None if _is_recent(stamp) else "stale_timestamp"
+
+    def _is_right(self, secret: str, timestamp: str, signature: str, *, body: bytes) -> bool:
+        expected = self.sign(secret, timestamp, body)
+        return hmac.compare_digest(expected.encode(), signature.encode("latin-1", "replace"))
 
 
 def _is_recent(timestamp: str) -> bool:

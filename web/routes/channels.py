@@ -13,6 +13,7 @@ from channels.adapters.slack.door import SlackDoor
 from channels.adapters.webhook.door import WebhookDoor
 from channels.adapters.webhook.signature import DELIVERY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER
 from channels.errors import InvalidMessage
+from core.logs import get_logger
 from events.errors import ChannelBacklogFull, StorageFull, StorageUnavailable
 from web.answers.channels import Received, SlackReceived
 from web.body import read_raw
@@ -20,6 +21,8 @@ from web.errors import BodyTimeout, PayloadTooLarge, Unauthorized, UnsupportedMe
 from web.negotiation import JSON_MEDIA
 from web.problems import json_response
 from web.route import Route
+
+_log = get_logger(__name__)
 
 HEADERS = (TIMESTAMP_HEADER, DELIVERY_HEADER, SIGNATURE_HEADER)
 SLACK_HEADERS = (slack.TIMESTAMP_HEADER, slack.SIGNATURE_HEADER)
@@ -115,7 +118,9 @@ def _headers(names: Sequence[str]) -> Mapping[str, str]:
 def _admitted(door: WebhookDoor | SlackDoor, headers: Mapping[str, str]) -> bytes:
     """The body of the current request, as it was sent and signed."""
     body = read_raw(request)
-    if not door.admits(headers, body):
+    refusal = door.refusal(headers, body)
+    if refusal is not None:  # who posted is told none of it
+        _log.warning("channel_post_refused", channel=door.name, reason=refusal)
         raise Unauthorized
     if request.mimetype != JSON_MEDIA:
         raise UnsupportedMediaType(f"The body must be {JSON_MEDIA}")

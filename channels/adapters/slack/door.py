@@ -1,18 +1,18 @@
 """Where the events of a Slack channel come in, when Slack posts them."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import SecretStr
 
+from channels.adapters.posted import object_in
 from channels.adapters.slack.events import arrival_of
 from channels.adapters.slack.signature import SCHEME
-from channels.errors import InvalidMessage
 from channels.files import declined
 from channels.inbox import PutMessage
 from channels.intake import with_files
+from channels.signing import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +40,9 @@ class SlackDoor:
     secret: SecretStr
     put: PutMessage
 
-    def admits(self, headers: Mapping[str, str], body: bytes) -> bool:
-        """Whether Slack signed a request for this app; a secret that is empty admits nothing."""
-        return SCHEME.admits(self.secret, headers, body)
+    def refusal(self, headers: Mapping[str, str], body: bytes) -> Refusal | None:
+        """Why a request is not taken for signed by Slack for this app; None if it is."""
+        return SCHEME.refusal(self.secret, headers, body)
 
     def take(self, body: bytes) -> Taken:
         """Store the message of a request that was admitted; a repeat, and what is no message, is passed over.
@@ -53,7 +53,7 @@ class SlackDoor:
             InvalidMessage: it is none of Slack's; nothing was stored.
             StateError, DependencyError: it can't be stored now; Slack sends it again.
         """
-        payload = _object_in(body)
+        payload = object_in(body)
         if payload.get("type") == "url_verification":
             return Taken(is_new=False, challenge=str(payload.get("challenge", "")))
         arrival = arrival_of(payload, channel=self.name, bot_id=_bot_of(payload))
@@ -61,16 +61,6 @@ class SlackDoor:
             return Taken(is_new=False)
         envelope = with_files(arrival.envelope, declined(arrival.media))
         return Taken(is_new=self.put(envelope, arrival.keys))
-
-
-def _object_in(body: bytes) -> Mapping[str, Any]:
-    try:
-        found = json.loads(body)
-    except (ValueError, RecursionError):
-        raise InvalidMessage("the body is not JSON") from None
-    if not isinstance(found, dict):
-        raise InvalidMessage("the body is no object")
-    return found
 
 
 def _bot_of(payload: Mapping[str, Any]) -> str:

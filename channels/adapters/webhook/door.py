@@ -1,17 +1,18 @@
 """Where the messages of a webhook channel come in."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import Field, SecretStr, ValidationError
 
+from channels.adapters.posted import object_in
 from channels.adapters.webhook.signature import DELIVERY_HEADER, SCHEME
 from channels.envelope import Envelope
 from channels.errors import InvalidMessage
 from channels.inbox import PutMessage
 from channels.shape import Shape
+from channels.signing import Refusal
 
 MAX_DELIVERY_CHARACTERS = 200
 _Id = Annotated[str, Field(min_length=1, max_length=200)]
@@ -34,7 +35,7 @@ class InboundMessage(Shape):
 
     sender_id: _Id
     chat_id: _Id
-    text: Annotated[str, Field(max_length=65_536)]
+    text: Annotated[str, Field(min_length=1, max_length=65_536)]
     sender_name: Annotated[str, Field(max_length=200)] = ""
     thread_id: _Id | None = None
     message_id: _Id | None = None
@@ -52,9 +53,9 @@ class WebhookDoor:
     secret: SecretStr
     put: PutMessage
 
-    def admits(self, headers: Mapping[str, str], body: bytes) -> bool:
-        """Whether a request was signed for this channel; a secret that is empty admits nothing."""
-        return SCHEME.admits(self.secret, headers, body)
+    def refusal(self, headers: Mapping[str, str], body: bytes) -> Refusal | None:
+        """Why a request is not taken for signed for this channel; None if it is."""
+        return SCHEME.refusal(self.secret, headers, body)
 
     def take(self, headers: Mapping[str, str], body: bytes) -> bool:
         """Store the message of a request that was admitted.
@@ -82,11 +83,10 @@ class WebhookDoor:
 
 
 def _message_in(body: bytes) -> InboundMessage:
+    found = object_in(body)
     try:
-        return InboundMessage.model_validate(json.loads(body))
+        return InboundMessage.model_validate(found, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the body"
+        where = ".".join(map(str, first["loc"]))
         raise InvalidMessage(f"{where}: {first['msg']}") from None
-    except (ValueError, RecursionError):
-        raise InvalidMessage("the body is not JSON") from None

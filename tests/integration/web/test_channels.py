@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from structlog.testing import capture_logs
 from flask import Flask
 from pydantic import SecretStr
 
@@ -78,6 +79,18 @@ def test_a_wrong_signature_and_an_unknown_channel_are_answered_alike(app, store)
     assert wrong.status_code == unknown.status_code == bare.status_code == 401
     assert wrong.get_json() == unknown.get_json() == bare.get_json()
     assert waiting(store) == []
+
+
+def test_why_a_message_was_refused_is_in_the_log_without_what_was_sent(app):
+    with capture_logs() as lines:
+        posted(app, secret="other")
+        posted(app, channel="nobody")
+
+    told = [line for line in lines if line["event"] == "channel_post_refused"]
+    assert [(line["channel"], line["reason"]) for line in told] == [
+        *(("team", "wrong_signature"), ("", "no_secret")),
+    ]
+    assert "hello" not in str(lines)
 
 
 def test_a_bearer_token_is_no_signature(app, store):

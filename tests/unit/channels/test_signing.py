@@ -82,7 +82,7 @@ def test_an_empty_secret_admits_nothing_not_even_what_is_signed_with_it(scheme):
     stamp = now()
     headers = {scheme.timestamp_header: stamp, scheme.signature_header: scheme.sign("", stamp, BODY)}
 
-    assert not scheme.admits(SecretStr(""), headers, BODY)
+    assert scheme.refusal(SecretStr(""), headers, BODY) == "no_secret"
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -90,8 +90,17 @@ def test_an_empty_secret_admits_nothing_not_even_what_is_signed_with_it(scheme):
 def test_what_is_no_signature_is_wrong_and_does_no_harm(scheme, signature):
     headers = {scheme.timestamp_header: now(), scheme.signature_header: signature}
 
-    assert not scheme.admits(SecretStr(SECRET), headers, BODY)
-    assert not scheme.admits(SecretStr(SECRET), {}, BODY)
+    assert scheme.refusal(SecretStr(SECRET), headers, BODY) == "wrong_signature"
+    assert scheme.refusal(SecretStr(SECRET), {}, BODY) == "wrong_signature"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("late_s", "refusal"), [(0, None), (301, "stale_timestamp")])
+def test_what_was_signed_too_long_ago_is_told_from_what_was_signed_amiss(scheme, late_s, refusal):
+    stamp = str(int(now()) - late_s)
+    headers = {scheme.timestamp_header: stamp, scheme.signature_header: scheme.sign(SECRET, stamp, BODY)}
+
+    assert scheme.refusal(SecretStr(SECRET), headers, BODY) == refusal
 
 
 def test_one_service_s_signature_is_none_of_the_other_s():

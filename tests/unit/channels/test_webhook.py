@@ -92,15 +92,15 @@ def signed(body=BODY, *, delivery="d1", secret=SECRET):
 def test_what_is_signed_is_let_in_and_nothing_else():
     opened, _ = door()
 
-    assert opened.admits(signed(), BODY)
-    assert not opened.admits(signed(secret="other"), BODY)
-    assert not opened.admits({}, BODY)
+    assert opened.refusal(signed(), BODY) is None
+    assert opened.refusal(signed(secret="other"), BODY) == "wrong_signature"
+    assert opened.refusal({}, BODY) == "wrong_signature"
 
 
 def test_a_channel_without_a_secret_lets_nobody_in():
     opened, _ = door(secret="")
 
-    assert not opened.admits(signed(secret=""), BODY)
+    assert opened.refusal(signed(secret=""), BODY) == "no_secret"
 
 
 def test_a_message_becomes_an_envelope():
@@ -151,6 +151,8 @@ def test_a_delivery_or_a_message_that_came_before_is_a_repeat():
         *(b"", b"{", b"[]", b"3", b"{}", b'{"senderId": "u1", "chatId": "c1"}'),
         b'{"senderId": "", "chatId": "c1", "text": "x"}',
         b'{"senderId": 7, "chatId": "c1", "text": "x"}',
+        b'{"senderId": "u1", "chatId": "c1", "text": ""}',
+        b'{"senderId": "u1", "chatId": "c1", "text": "x", "isGroup": "yes"}',
         b'{"senderId": "u1", "chatId": "c1", "text": "x", "alreadyPrefixed": true}',
         b'{"senderId": "u1", "chatId": "c1", "text": "x", "attachments": []}',
         b'{"senderId": "u1", "chatId": "c1", "text": "\xff"}',

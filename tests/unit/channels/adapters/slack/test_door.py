@@ -35,8 +35,8 @@ def test_what_slack_signed_is_let_in_before_anybody_knows_what_it_is():
     stamp = str(wall_ms() // 1000)
     headers = {TIMESTAMP_HEADER: stamp, SIGNATURE_HEADER: sign(SECRET, stamp, b"{not json")}
 
-    assert opened.admits(headers, b"{not json")
-    assert not opened.admits(headers, b"{not JSON")
+    assert opened.refusal(headers, b"{not json") is None
+    assert opened.refusal(headers, b"{not JSON") == "wrong_signature"
     assert stored == []
 
 
