@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from channels.config import (
@@ -15,6 +16,8 @@ from channels.config import (
 )
 from channels.config_reading import KNOWN_KEYS, AdapterType, channels_in, read_channel
 from channels.errors import ChannelConfigInvalid
+
+ALIKE = 0.75  # of two keys, so that one may be meant by the other
 
 Severity = Literal["error", "warning"]
 
@@ -128,7 +131,9 @@ def _strict(path: str, raw: Mapping[str, Any], types: Sequence[AdapterType]) -> 
 def _unknown(path: str, raw: Mapping[str, Any], known: frozenset[str]) -> Iterator[Finding]:
     for key in raw:
         if key not in known:
-            yield Finding(f"{path}.{key}", "it is not known", "warning")
+            meant = get_close_matches(str(key), known, n=1, cutoff=ALIKE)
+            hint = f"; {meant[0]} is" if meant else ""
+            yield Finding(f"{path}.{key}", f"it is not known{hint}", "warning")
 
 
 def _choices(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:
@@ -173,6 +178,7 @@ def _access(path: str, raw: Mapping[str, Any]) -> Iterator[Finding]:
     if isinstance(users, list):
         for index, user in enumerate(users):
             if not isinstance(user, str) or not user:
-                yield Finding(f"{path}.allowedUsers.{index}", "an id is a text that is not empty")
+                message = "an id is a text that is not empty, a number in quotation marks"
+                yield Finding(f"{path}.allowedUsers.{index}", message)
     if policy == "open" and raw.get("groupPolicy") == "open":
         yield Finding(f"{path}.senderPolicy", "everybody in every group may use the agent", "warning")

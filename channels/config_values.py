@@ -90,7 +90,7 @@ class ChannelReading:
         value = self.raw.get(key)
         found = one_of(value, allowed)
         if value and found is None:
-            self.warn(key, f"{value!r} is unknown; {meaning}")
+            self.warn(key, f"{value!r} is none of {', '.join(map(str, allowed))}; {meaning}")
             return otherwise
         return found
 

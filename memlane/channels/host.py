@@ -11,7 +11,6 @@ from channels.adapters.registry import open_channel
 from channels.base import ChannelBase
 from channels.config import ChannelConfig
 from channels.config_reading import ReadChannel
-from channels.errors import ChannelConfigInvalid
 from channels.memory_commands import MemoryCommands
 from channels.pairing import PairingStore
 from channels.parts import ChannelParts
@@ -23,6 +22,7 @@ from core.workspaces import Workspace, Workspaces
 from events.chat.announcing import open_announcer
 from events.chat.store import ChannelStore, open_channel_store
 from jobs.client import JobsClient
+from memlane.channels.configuration import workspace_of
 from memlane.channels.events import TurnEvents
 from memlane.channels.lane import WorkspaceLane, WorkspaceMemory
 from memlane.channels.serving import USUAL, Opened, Pace, ServedChannel
@@ -80,11 +80,7 @@ class ChannelHost:
         config = read.config
         for warning in read.warnings:
             _log.warning("channel_configuration", path=warning.path, reason=warning.message)
-        workspace = self._installation.workspaces.by_path(config.cwd)
-        if workspace is None:
-            raise ChannelConfigInvalid(
-                f"channels.{config.name}.cwd: {config.cwd} is no workspace that is served"
-            )
+        workspace = workspace_of(config, self._installation.workspaces)
         store = open_channel_store(self._installation.settings.state, workspace.id, config.name)
         pace = Pace(drain_s=min(self._installation.settings.drain_s, USUAL.drain_s))
         return ServedChannel(config.name, store, lambda: self._open(config, workspace, store), pace=pace)

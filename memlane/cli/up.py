@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 from core.errors import ConfigError
 from core.logs import configure_logs
-from core.settings import Settings, load_model_settings
+from core.settings import Settings, changed_environment, load_model_settings
 from events.connect import connect, storage_errors
 from jobs.client import require_fit_redis
 from memlane.backlog import Backlog
+from memlane.channels.configuration import load_channels, workspace_of
 from memlane.cli.announcement import Announcement
 from memlane.embedded import REDIS_FOLDER, EmbeddedRedis
 from memlane.engine import find_engine
@@ -57,6 +58,7 @@ def _serve(settings: Settings, signals: StopSignals, *, as_json: bool) -> str:
     model = choose_model(settings, load_model_settings())
     with ExitStack() as held:
         site = open_site(settings, held_by=held)
+        _require_usable_channels(site)
         paths = [workspace.path for workspace in site.workspaces]
         listener = held.enter_context(bind(settings.host, settings.port))
         held.enter_context(recorded(settings.home, base_url(listener), paths))
@@ -81,6 +83,15 @@ def _serve(settings: Settings, signals: StopSignals, *, as_json: bool) -> str:
         if redis.server is None:
             backlog.count()
     return backlog.farewell()
+
+
+def _require_usable_channels(site: Site) -> None:
+    """The process that serves them would refuse as well, before or after all else has started."""
+    path = site.settings.channels_path
+    if path.exists():
+        environment = changed_environment({})
+        for read in load_channels(path, workspaces=site.workspaces, environment=environment):
+            workspace_of(read.config, site.workspaces)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,27 @@ def test_each_finding_is_told_and_the_exit_code_says_that_there_are_some(place, 
 
     assert run("channel", "check") == 1
     assert capsys.readouterr().out.splitlines() == [
-        "error: channels.team.groupPolicy: 'opne' is unknown; groups are not served",
+        "error: channels.team.groupPolicy: 'opne' is none of disabled, allowlist, open; "
+        "groups are not served",
         "warning: channels.team.colour: it is not known",
+    ]
+
+
+def test_a_key_that_is_written_amiss_is_told_as_it_should_be(place, capsys):
+    place(team=GOOD | {"dispatchmode": "steer"})
+
+    assert run("channel", "check") == 1
+    assert (
+        capsys.readouterr().out == "warning: channels.team.dispatchmode: it is not known; dispatchMode is\n"
+    )
+
+
+def test_a_folder_that_is_not_served_is_found_beside_all_other_faults(place, capsys):
+    place(team=GOOD | {"cwd": "/srv/elsewhere", "dispatchMode": "queue"}, other=GOOD | {"cwd": 7})
+
+    assert run("channel", "check") == 1
+    assert [line.split(": ")[1] for line in capsys.readouterr().out.splitlines()] == [
+        *("channels.team.dispatchMode", "channels.other.cwd", "channels.team.cwd"),
     ]
 
 

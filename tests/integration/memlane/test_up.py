@@ -234,6 +234,23 @@ def test_a_setting_out_of_range_is_refused(tmp_path):
     assert "'debug', 'info', 'warning' or 'error'" in refused(tmp_path, MEMLANE_LOG_LEVEL="loud")
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{", "is no JSON"),
+        ('{"channels": {"team": {"type": "telegram", "token": "$MEMLANE_NO_SUCH_NAME"}}}', "is not set"),
+        ('{"channels": {"team": {"type": "telegram"}}}', "memlane channel check tells all"),
+        ('{"channels": {"team": {"type": "telegram", "token": "1:a", "cwd": "/srv/x"}}}', "is no workspace"),
+    ],
+)
+def test_channels_that_can_t_be_served_are_refused_before_anything_starts(tmp_path, content, told):
+    file = tmp_path / "my-channels.json"
+    file.write_text(content)
+
+    said = refused(tmp_path, MEMLANE_CHANNELS_FILE=str(file))
+    assert told in said
+
+
 def test_listening_on_every_address_tells_what_is_exposed(tmp_path):
     process = subprocess.Popen(
         command(tmp_path, "--host", "0.0.0.0"),

@@ -1,5 +1,7 @@
 """How the offline model answers questions: a search that says that it is one."""
 
+import pytest
+
 from agent.briefing import folders_of
 from agent.chat.prompt import chat_system
 from agent.deadline import Deadline
@@ -60,6 +62,30 @@ def test_a_memory_of_which_only_the_name_fits_is_shown_by_it(tool_run: ToolRun) 
     remember(tool_run, "user/a.md", "Green.", name="Favourite tea")
 
     assert "- user/a.md (user): Favourite tea" in ask(tool_run, "tea?")
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Channel memory for this chat:\n- [Tea](user/tea.md)\n\nYour name is Tea.\n\nWhat about zebras?",
+        "Messages in this chat since the last turn:\n[Ann] tea!\n\n[Tea Lover] What about zebras?",
+        '[Replying to: "tea"]\n\nWhat about zebras?\n\n[image "tea" saved to: /srv/tea.png]',
+    ],
+)
+def test_only_what_is_asked_is_searched_for_and_not_what_is_told_with_it(tool_run, prompt):
+    remember(tool_run, "user/tea.md", "Prefers green tea.")
+    remember(tool_run, "user/zoo.md", "Likes zebras.")
+
+    assert "user/tea.md" not in ask(tool_run, prompt)
+    assert "- user/zoo.md (user): Likes zebras." in ask(tool_run, prompt)
+
+
+def test_a_memory_of_which_only_notes_about_it_fit_is_not_listed(tool_run: ToolRun) -> None:
+    text = document(name="A fact", body="Prefers green tea.").replace("---\n", "---\nsource: task\n", 1)
+    tool_run.transaction.write(f"{tool_run.roots.user}/user/tea.md", text.encode())
+
+    assert "tea.md" in ask(tool_run, "green")
+    assert ask(tool_run, "task") == f"{LEAD}\n\nNothing in memory holds a word of the question."
 
 
 def test_nothing_found_is_said(tool_run: ToolRun) -> None:

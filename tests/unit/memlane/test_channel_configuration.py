@@ -33,6 +33,22 @@ def test_a_file_that_can_t_be_read_is_refused_by_what_it_should_be(tmp_path, nam
         load_document(file)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("channels.json", '{"channels": {"team": {"type": "slack"}, "team": {"type": "telegram"}}}'),
+        ("channels.json", '{"channels": {"team": {"token": "a", "token": "b"}}}'),
+        ("channels.yaml", "channels:\n  team: {type: slack}\n  team: {type: telegram}\n"),
+    ],
+)
+def test_what_is_there_twice_is_refused_as_one_would_be_lost_without_a_word(tmp_path, name, content):
+    file = tmp_path / name
+    file.write_text(content)
+
+    with pytest.raises(ChannelConfigInvalid, match=r"'(team|token)' is there twice"):
+        load_document(file)
+
+
 def test_yaml_makes_no_objects(tmp_path):
     file = tmp_path / "channels.yaml"
     file.write_text("a: !!python/object/apply:os.getcwd []\n")
