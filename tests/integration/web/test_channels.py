@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from structlog.testing import capture_logs
 from flask import Flask
 from pydantic import SecretStr
+from structlog.testing import capture_logs
 
 from channels.adapters.webhook.door import WebhookDoor
 from channels.adapters.webhook.signature import DELIVERY_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
@@ -88,7 +88,7 @@ def test_why_a_message_was_refused_is_in_the_log_without_what_was_sent(app):
 
     told = [line for line in lines if line["event"] == "channel_post_refused"]
     assert [(line["channel"], line["reason"]) for line in told] == [
-        *(("team", "wrong_signature"), ("", "no_secret")),
+        *(("team chat", "wrong_signature"), ("", "no_secret")),
     ]
     assert "hello" not in str(lines)
 

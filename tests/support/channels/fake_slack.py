@@ -16,6 +16,7 @@ APP_TOKEN = "xapp-secret-app"
 BOT = "UBOT"
 MAX_CHARACTERS = 40_000
 
+HELLO = {"type": "hello", "num_connections": 1}
 HANG = "hang"
 RESET = "reset"
 
@@ -79,7 +80,8 @@ class FakeSlack:
 
     Attributes:
         faults: by method, what to do instead of answering, each used once.
-        greets: whether a connection of Socket Mode is told hello.
+        greets: whether a connection of Socket Mode is greeted.
+        greeting: with what.
         pongs: whether pings are answered.
         unacknowledged: events that are sent again over the next connection.
         files: content by path.
@@ -94,6 +96,7 @@ class FakeSlack:
     known_bot: str = BOT_TOKEN
     known_app: str = APP_TOKEN
     greets: bool = True
+    greeting: dict[str, Any] = field(default_factory=lambda: HELLO)
     pongs: bool = True
     sockets: list[web.WebSocketResponse] = field(default_factory=list)
     connections: int = 0
@@ -204,7 +207,7 @@ class FakeSlack:
         await socket.prepare(request)
         self.connections += 1
         if self.greets:
-            await socket.send_json({"type": "hello", "num_connections": 1})
+            await socket.send_json(self.greeting)
         for delivery in self.unacknowledged if self.greets else ():
             delivery.attempts += 1
             await socket.send_json(delivery.frame())

@@ -71,7 +71,7 @@ async def test_a_document_that_can_t_be_fetched_is_told_and_its_message_answered
 
 async def test_a_page_to_which_slack_sends_who_asks_is_not_taken_for_the_file(tmp_path):
     async with slack_scene(folder=tmp_path) as scene:
-        scene.fake.fail("file", Moved(f"{scene.fake.url}/files/other.txt"))
+        scene.fake.fail("file", Moved("other.txt"))
         scene.fake.files["other.txt"] = b"Log in."
         await scene.fake.write("read this", **shared(scene))
 

@@ -5,7 +5,7 @@ import pytest
 from channels.adapters.slack import api
 from channels.adapters.slack.listening import STEADY_MS
 from channels.errors import ChannelCredentialsRefused
-from tests.support.channels.fake_slack import HANG, RESET, Refused
+from tests.support.channels.fake_slack import HANG, HELLO, RESET, Refused
 from tests.support.channels.slack_scene import slack_scene
 
 
@@ -239,7 +239,21 @@ async def test_a_disconnect_for_another_reason_is_waited_out_and_told(reason):
         await scene.connected(2)
 
 
-@pytest.mark.parametrize("frame", ["", "{", "[]", "null", {"type": "events_api"}, {"payload": 7}, {}])
+async def test_a_connection_that_begins_with_something_else_is_none():
+    async with slack_scene(connected=False) as scene:
+        scene.fake.greeting = {"type": "disconnect", "reason": "too_many_websockets"}
+        await scene.begin()
+        pause_ms = await scene.timers.until_paused(500, 1_000)
+
+        assert scene.channel.health.reason == "no hello but disconnect, too_many_websockets"
+        scene.fake.greeting = HELLO
+        scene.timers.pass_ms(pause_ms)
+        await scene.connected(2)
+
+
+@pytest.mark.parametrize(
+    "frame", ["[" * 100_000, "", "{", "[]", "null", {"type": "events_api"}, {"payload": 7}, {}]
+)
 async def test_frames_that_say_nothing_are_passed_over(frame):
     async with slack_scene() as scene:
         await scene.fake.send(frame)
