@@ -111,6 +111,13 @@ class PairingStore:
             self._write("pending", {"requests": [asdict(one) for one in waiting if one != found]})
             return found
 
+    def revoke(self, sender_id: str) -> bool:
+        """Let somebody in no more; tells whether they were. What they said already is handled."""
+        with self._locked():
+            senders = self.approved()
+            self._write("approved", {"senders": [one for one in senders if one != sender_id]})
+            return sender_id in senders
+
     def _path(self, kind: str) -> Path:
         return self._folder / f"{self._name}.{kind}.json"
 

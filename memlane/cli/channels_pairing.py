@@ -58,6 +58,19 @@ def approve(name: str, code: str, path: Path | None) -> Exit:
     return Exit.OK
 
 
+def revoke(name: str, sender_id: str, path: Path | None) -> Exit:
+    """Let somebody in no more.
+
+    Raises:
+        ConfigError: there is no such channel, or nobody of this id was let in; nothing was changed.
+    """
+    store, _ = _store(name, path)
+    if not store.revoke(sender_id):
+        raise ConfigError(f"nobody with the id {sender_id!r} was let in")
+    sys.stdout.write(printable(f"{sender_id} may talk to {name} no more") + "\n")
+    return Exit.OK
+
+
 def _store(name: str, path: Path | None) -> tuple[PairingStore, str]:
     """Who asks and who was let in, and where the channel works; secrets need not be at hand for that."""
     settings = load_settings(channels_file=path)

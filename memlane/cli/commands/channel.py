@@ -86,3 +86,18 @@ def approve(
     from memlane.cli.channels_pairing import approve as let_in
 
     raise typer.Exit(let_in(name, code, channels_file))
+
+
+@pairing.command()
+def revoke(
+    name: _Name,
+    sender_id: Annotated[
+        str, typer.Argument(metavar="SENDER", show_default=False, help="An id, as list shows it.")
+    ],
+    *,
+    channels_file: _File = None,
+) -> None:
+    """Let somebody in no more."""
+    from memlane.cli.channels_pairing import revoke as shut_out
+
+    raise typer.Exit(shut_out(name, sender_id, channels_file))

@@ -108,8 +108,25 @@ def test_who_waits_is_listed_and_let_in(place, capsys):
     assert json.loads(capsys.readouterr().out) == {"pending": [], "approved": ["u7"]}
 
 
+def test_who_was_let_in_is_shut_out_again(place, capsys):
+    folder = place(team=GOOD)
+    store = PairingStore(folder / "home" / "pairing", workspace=str(folder / "workspace"), channel="team")
+    for person in ("u7", "u8"):
+        asked = store.request(person, sender_name="Ann")
+        assert asked is not None
+        store.approve(asked.code)
+
+    assert run("channel", "pairing", "revoke", "team", "u7") == 0
+    assert capsys.readouterr().out == "u7 may talk to team no more\n"
+    assert store.approved() == ("u8",)
+
+
 @pytest.mark.parametrize(
-    "words", [("approve", "team", "AAAAAAAA"), ("list", "nobody"), ("approve", "nobody", "A")]
+    "words",
+    [
+        *(("approve", "team", "AAAAAAAA"), ("list", "nobody"), ("approve", "nobody", "A")),
+        *(("revoke", "team", "u9"), ("revoke", "nobody", "u9")),
+    ],
 )
 def test_a_code_or_channel_that_is_not_there_is_told(place, capsys, words):
     place(team=GOOD)
