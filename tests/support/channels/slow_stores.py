@@ -53,3 +53,20 @@ class HeldLedger(VolatileLedger):
     async def end(self, turn, terminal, *, reason=None):
         await self.gate.wait()
         return await super().end(turn, terminal, reason=reason)
+
+
+class GatedLedger(VolatileLedger):
+    """Notes the beginning of a turn once the test lets it, and remembers how turns ended."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.ended = []
+
+    async def begin(self, turn):
+        await self.gate.wait()
+        await super().begin(turn)
+
+    async def end(self, turn, terminal, *, reason=None):
+        self.ended.append((terminal, turn.receipts))
+        return await super().end(turn, terminal, reason=reason)

@@ -8,6 +8,7 @@ from channels.config import BlockStreaming
 from channels.replies import CANCELLED, NOT_CANCELLED, NOTHING_RUNS
 from tests.support.channels.scene import scene, settle
 from tests.support.channels.scripted_bridge import ScriptedBridge
+from tests.support.channels.slow_stores import GatedLedger
 
 ENDS = {"completed", "cancelled", "failed"}
 
@@ -250,17 +251,11 @@ async def test_after_a_cancellation_nothing_is_told_but_the_end_hook():
 
 async def test_a_cancel_before_the_prompt_is_sent_keeps_it_from_being_sent():
     chat = scene()
-    gate = asyncio.Event()
-    begin = chat.ledger.begin
-
-    async def slow_begin(turn):
-        await gate.wait()
-        await begin(turn)
-
-    chat.ledger.begin = slow_begin
+    chat.ledger = GatedLedger()
+    chat.open()
     await chat.say("hello")
     await chat.say("/cancel")
-    gate.set()
+    chat.ledger.gate.set()
     await settle()
 
     assert chat.prompted == []

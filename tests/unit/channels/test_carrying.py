@@ -1,25 +1,18 @@
 """Messages that are replaced before the agent has heard of them: design page "Channel layer", 2.7."""
 
-import asyncio
-
 from channels.replies import STEER_NOTE
 from tests.support.channels.scene import scene, settle
+from tests.support.channels.slow_stores import GatedLedger
 
 
 async def steered_before_it_was_asked(*texts):
     """Messages that follow each other while the first turn is still being noted."""
     chat = scene(dispatch_mode="steer")
-    noting = asyncio.Event()
-    begin = chat.ledger.begin
-
-    async def slow_begin(turn):
-        await noting.wait()
-        await begin(turn)
-
-    chat.ledger.begin = slow_begin
-    for text in texts:
-        await chat.say(text)
-    noting.set()
+    chat.ledger = GatedLedger()
+    chat.open()
+    for number, text in enumerate(texts):
+        await chat.say(text, receipts=(f"r{number}",))
+    chat.ledger.gate.set()
     for _ in texts:
         await settle()
         chat.bridge.prompts[-1].answer.done() or chat.bridge.answer("done")
@@ -35,29 +28,9 @@ async def test_what_was_replaced_before_the_agent_heard_of_it_is_told_with_what_
 
 
 async def test_what_was_replaced_before_the_agent_heard_of_it_is_done_with_when_what_replaced_it_is():
-    chat = scene(dispatch_mode="steer")
-    noting, ended = asyncio.Event(), []
-    begin, end = chat.ledger.begin, chat.ledger.end
+    chat = await steered_before_it_was_asked("one", "two", "three")
 
-    async def slow_begin(turn):
-        await noting.wait()
-        await begin(turn)
-
-    async def noted_end(turn, terminal, *, reason=None):
-        ended.append((terminal, turn.receipts))
-        return await end(turn, terminal, reason=reason)
-
-    chat.ledger.begin, chat.ledger.end = slow_begin, noted_end
-    for number in ("r1", "r2", "r3"):
-        await chat.say(f"message {number}", receipts=(number,))
-    noting.set()
-    await settle()
-    chat.bridge.answer("done")
-    await settle()
-    chat.bridge.answer("done")
-    await settle()
-
-    assert ended == [("cancelled", ()), ("completed", ("r2", "r1")), ("completed", ("r3",))]
+    assert chat.ledger.ended == [("cancelled", ()), ("completed", ("r1", "r0")), ("completed", ("r2",))]
 
 
 async def test_what_was_replaced_before_the_agent_heard_of_it_is_told_once():

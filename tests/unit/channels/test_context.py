@@ -7,6 +7,7 @@ from channels.memory_lane import ChatMemory
 from channels.replies import STEER_NOTE
 from core.errors import DependencyError
 from tests.support.channels.scene import scene, settle
+from tests.support.channels.slow_stores import GatedLedger
 
 NOTE = """\
 Channel identity:
@@ -231,17 +232,11 @@ async def test_identity_and_scope_follow_from_the_channel_s_name():
 
 async def test_after_a_turn_that_was_called_off_before_the_agent_was_asked_the_context_is_told():
     chat = scene(instructions="Be brief.")
-    noting = asyncio.Event()
-    begin = chat.ledger.begin
-
-    async def slow_begin(turn):
-        await noting.wait()
-        await begin(turn)
-
-    chat.ledger.begin = slow_begin
+    chat.ledger = GatedLedger()
+    chat.open()
     await chat.say("one")
     await chat.say("two")
-    noting.set()
+    chat.ledger.gate.set()
     await settle()
 
     assert chat.prompted == [f"Be brief.\n\none\n\n{STEER_NOTE}\n\ntwo"]

@@ -62,12 +62,19 @@ async def test_no_more_than_a_thousand_messages_are_under_way_and_the_rest_waits
     await flow.drain(limit_s=0)
 
 
-async def test_a_stored_message_that_fails_is_answered_with_the_failure():
-    chat = scene()
-    inbox = VolatileInbox()
+async def asked(*, ledger=None):
+    """A chat whose message was stored and is put to the agent; and what takes messages out of its inbox."""
+    chat, inbox = scene(), VolatileInbox()
+    chat.ledger = ledger or chat.ledger
+    chat.open()
     await inbox.put(chat.message("one"), keys=["k1"])
     _, running = await inflow(chat, inbox)
     await settle()
+    return chat, running
+
+
+async def test_a_stored_message_that_fails_is_answered_with_the_failure():
+    chat, running = await asked()
     chat.bridge.fail("no model")
     await settle()
     running.cancel()
@@ -76,11 +83,7 @@ async def test_a_stored_message_that_fails_is_answered_with_the_failure():
 
 
 async def test_the_facts_of_an_unexpected_failure_are_not_told_in_the_chat():
-    chat = scene()
-    inbox = VolatileInbox()
-    await inbox.put(chat.message("one"), keys=["k1"])
-    _, running = await inflow(chat, inbox)
-    await settle()
+    chat, running = await asked()
     chat.bridge.prompts[0].answer.set_exception(RuntimeError("/srv/secret/path"))
     await settle()
     running.cancel()
@@ -100,13 +103,8 @@ class SettlingLedger(VolatileLedger):
 
 
 async def test_a_message_that_failed_is_settled_although_the_adapter_has_a_fault_with_saying_so():
-    chat, inbox = scene(), VolatileInbox()
-    chat.ledger = SettlingLedger()
-    chat.open()
+    chat, running = await asked(ledger=SettlingLedger())
     chat.channel.send_message = lambda *_, **__: 1 / 0
-    await inbox.put(chat.message("one"), keys=["k1"])
-    _, running = await inflow(chat, inbox)
-    await settle()
     chat.bridge.fail("no model")
     await settle()
     running.cancel()
@@ -150,11 +148,7 @@ async def test_an_answer_with_half_a_character_is_sent_without_it():
 
 
 async def test_a_message_whose_turn_raises_after_its_cancellation_is_not_told_to_have_failed():
-    chat = scene()
-    inbox = VolatileInbox()
-    await inbox.put(chat.message("one"), keys=["k1"])
-    _, running = await inflow(chat, inbox)
-    await settle()
+    chat, running = await asked()
     await chat.say("/cancel")
     chat.bridge.fail("interrupted")
     await settle()
@@ -164,11 +158,7 @@ async def test_a_message_whose_turn_raises_after_its_cancellation_is_not_told_to
 
 
 async def test_a_failure_is_told_although_the_turn_had_said_something_beside_its_answer():
-    chat = scene()
-    inbox = VolatileInbox()
-    await inbox.put(chat.message("one"), keys=["k1"])
-    _, running = await inflow(chat, inbox)
-    await settle()
+    chat, running = await asked()
     await chat.channel.reply(chat.channel.active_message("s1"), "May I?")
     chat.bridge.fail("no model")
     await settle()
